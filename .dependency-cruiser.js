@@ -10,6 +10,7 @@ const parts = {
   batches: ['core', 'chain', 'payments'],
   store: ['core'],
   sql: ['core', 'store'],
+  durable: ['core', 'store', 'sql'],
   orders: ['core', 'chain', 'payments', 'batches', 'store'],
   http: ['core', 'chain', 'orders', 'subscriptions', 'store'],
   webhooks: ['core', 'orders', 'store'],

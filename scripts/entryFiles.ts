@@ -7,6 +7,7 @@ export const entryFiles = {
   orders: 'src/orders/index.ts',
   store: 'src/store/index.ts',
   sql: 'src/sql/index.ts',
+  durable: 'src/durable/index.ts',
   http: 'src/http/index.ts',
   client: 'src/client/index.ts',
   pages: 'src/pages/index.ts',

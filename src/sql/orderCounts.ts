@@ -11,7 +11,6 @@ import { type Finder, findOrders } from './sqlOrders.js'
 import { beginsWith } from './tables/beginsWith.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import type { SeenRows, VersionedRow } from './tables/seenRows.js'
-import { mostNamed } from './tables/sqlDestinations.js'
 import { orderTable } from './tables/sqlTables.js'
 
 const states: Readonly<Record<OrderState, true>> = {
@@ -58,7 +57,8 @@ export async function countEach(
   finder: Finder,
   destinations: readonly Destination[],
 ): Promise<OrderCount[]> {
-  if (destinations.length > mostNamed)
+  const { session, dialect } = finder
+  if (destinations.length > dialect.mostNamed)
     return countTokens(finder, indexDestinations(destinations))
   const names = new Map(
     destinations.flatMap((destination) =>
@@ -68,7 +68,6 @@ export async function countEach(
       ]),
     ),
   )
-  const { session, dialect } = finder
   const list = dialect.listOf('text', [...names.keys()])
   const found = await session
     .selectFrom('counters')

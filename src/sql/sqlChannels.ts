@@ -16,7 +16,6 @@ import {
   groupByToken,
   inPart,
   mergeRows,
-  mostNamed,
   partsOf,
   type SearchedPart,
 } from './tables/sqlDestinations.js'
@@ -56,7 +55,7 @@ async function findParts(
     find: (parts: readonly SearchedPart[]) => Promise<ChannelRecord[]>
   },
 ): Promise<ChannelRecord[]> {
-  return destinations.length > mostNamed
+  return destinations.length > finder.dialect.mostNamed
     ? findOfMany(destinations, finder, find)
     : find(group(destinations))
 }
@@ -153,10 +152,11 @@ function searchToken(
 }
 
 async function list(
-  { session, dialect }: Finder,
+  finder: Finder,
   { payer, before, limit }: Extract<ChannelQuery, { listed: unknown }>,
   places: readonly SearchedPart[],
 ): Promise<ChannelRecord[]> {
+  const { session, dialect } = finder
   const parts = places.map((place) => {
     let part = session
       .selectFrom('channels')
@@ -169,6 +169,6 @@ async function list(
     return part
   })
   const order = 'position desc'
-  const rows = await mergeRows(session, parts, { order, limit })
+  const rows = await mergeRows(finder, parts, { order, limit })
   return decodeRows(channelTable, rows)
 }

@@ -21,7 +21,6 @@ import {
   inSubmitter,
   merge,
   mergeRows,
-  mostNamed,
   withDestinations,
 } from './tables/sqlDestinations.js'
 import type { SqlList } from './tables/sqlEngine.js'
@@ -175,7 +174,7 @@ export async function findProofs(
   const { session, dialect } = finder
   if ('destinations' in query) {
     const { fromBlock = 0n, limit } = query
-    if (query.destinations.length > mostNamed)
+    if (query.destinations.length > dialect.mostNamed)
       return findOfMany(query.destinations, finder, async (parts) => {
         const found = parts.map((part) =>
           session
@@ -188,7 +187,7 @@ export async function findProofs(
             .limit(BigInt(limit)),
         )
         const order = 'block_number, chain_id, log_index'
-        const rows = await mergeRows(session, found, { order, limit })
+        const rows = await mergeRows(finder, found, { order, limit })
         return decodeRows(proofTable, rows)
       })
     const destinations = distinctDestinations(query.destinations)
@@ -225,7 +224,7 @@ export async function findProofs(
 type PageValues = DestinationValues & { limit: bigint }
 
 function proofsFrom(
-  { session }: QueryPlace,
+  { session, dialect }: QueryPlace,
   { destinations }: { destinations: number },
   slot: Slot<PageValues & { fromBlock: bigint }>,
 ): CompiledQuery<object> {
@@ -240,7 +239,7 @@ function proofsFrom(
       .limit(slot('limit')),
   )
   const order = 'block_number, chain_id, log_index'
-  return merge(parts, { order, limit: slot('limit') }).compile(session)
+  return merge(dialect, parts, { order, limit: slot('limit') }).compile(session)
 }
 
 function proofsOfOrders(
@@ -281,17 +280,17 @@ export async function findEvents(
     const findLast = async (conditions: readonly RawBuilder<boolean>[]) => {
       const lasts = conditions.map((condition) => last.where(condition))
       const order = 'cursor desc'
-      const rows = await mergeRows(session, lasts, { order, limit: 1 })
+      const rows = await mergeRows(finder, lasts, { order, limit: 1 })
       return decodeRows(eventTable, rows)
     }
-    if (query.newest.length > mostNamed)
+    if (query.newest.length > dialect.mostNamed)
       return findOfMany(query.newest, finder, (parts) =>
         findLast(parts.map((part) => inPart(dialect, part))),
       )
     return findLast(distinctDestinations(query.newest).map(inDestination))
   }
   const { after, limit } = query
-  if (query.destinations.length > mostNamed)
+  if (query.destinations.length > dialect.mostNamed)
     return findOfMany(query.destinations, finder, async (parts) => {
       const found = parts.map((part) =>
         session
@@ -302,7 +301,7 @@ export async function findEvents(
           .orderBy('cursor')
           .limit(BigInt(limit)),
       )
-      const rows = await mergeRows(session, found, { order: 'cursor', limit })
+      const rows = await mergeRows(finder, found, { order: 'cursor', limit })
       return decodeRows(eventTable, rows)
     })
   const destinations = distinctDestinations(query.destinations)
@@ -331,7 +330,7 @@ function eventsOfOrders(
 }
 
 function eventsAfter(
-  { session }: QueryPlace,
+  { session, dialect }: QueryPlace,
   { destinations }: { destinations: number },
   slot: Slot<PageValues & { after: bigint }>,
 ): CompiledQuery<object> {
@@ -344,7 +343,8 @@ function eventsAfter(
       .where('cursor', '>', slot('after'))
       .limit(slot('limit')),
   )
-  return merge(parts, { order: 'cursor', limit: slot('limit') }).compile(
-    session,
-  )
+  return merge(dialect, parts, {
+    order: 'cursor',
+    limit: slot('limit'),
+  }).compile(session)
 }

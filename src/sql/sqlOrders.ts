@@ -19,7 +19,6 @@ import {
   inPart,
   inSubmitter,
   mergeRows,
-  mostNamed,
   partsOf,
   type SearchedPart,
 } from './tables/sqlDestinations.js'
@@ -49,7 +48,7 @@ export async function findOrders(
     'listed' in query
       ? listOrders(finder, query, parts)
       : searchOrders(finder, query, parts)
-  if (destinations.length > mostNamed)
+  if (destinations.length > finder.dialect.mostNamed)
     return findOfMany(destinations, finder, find)
   if (!('listed' in query)) return find(groupByToken(destinations))
   return find(partsOf(destinations))
@@ -185,10 +184,11 @@ const isListed = sql.raw<boolean>(
 type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
 
 async function listOrders(
-  { session, dialect }: Finder,
+  finder: Finder,
   { states, payer, before, limit }: Listing,
   places: readonly SearchedPart[],
 ): Promise<OrderRecord[]> {
+  const { session, dialect } = finder
   const from = (condition: RawBuilder<boolean>) => {
     let part = session
       .selectFrom('orders')
@@ -212,7 +212,7 @@ async function listOrders(
   const order = 'position desc'
   return decodeRows(
     orderTable,
-    await mergeRows(session, parts, { order, limit }),
+    await mergeRows(finder, parts, { order, limit }),
   )
 }
 
@@ -247,7 +247,7 @@ async function findDue(
     .where('send_due', '<=', until)
     .orderBy('deadline')
     .orderBy('position')
-  if (recipients.length > mostNamed && !locks) {
+  if (recipients.length > dialect.mostNamed && !locks) {
     const rows = decodeRows(orderTable, await due.execute())
     const own = new Set(rows.length > 0 ? recipients : [])
     if (rows.every(({ recipient }) => own.has(recipient))) return rows

@@ -5,7 +5,6 @@ import {
   findOfMany,
   groupByToken,
   inPart,
-  mostNamed,
   type SearchedPart,
 } from './tables/sqlDestinations.js'
 import { decodeRows } from './tables/sqlRows.js'
@@ -39,7 +38,7 @@ export async function findRecipients(
       .execute()
     return decodeRows(recipientTable, rows)
   }
-  return destinations.length > mostNamed
+  return destinations.length > dialect.mostNamed
     ? findOfMany(destinations, { locks: false }, find)
     : find(groupByToken(destinations))
 }

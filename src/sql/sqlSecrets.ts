@@ -8,18 +8,18 @@ import {
   groupByToken,
   inPart,
   mergeRows,
-  mostNamed,
   type SearchedPart,
 } from './tables/sqlDestinations.js'
 import type { SqlDialect } from './tables/sqlEngine.js'
 
 export async function countSecretKeys(
-  { session, dialect }: Finder,
+  finder: Finder,
   destinations: readonly Destination[],
 ): Promise<Record<string, number>> {
+  const { dialect } = finder
   const { has, tokens } = indexDestinations(destinations)
   const places =
-    destinations.length > mostNamed
+    destinations.length > dialect.mostNamed
       ? tokens.map((token) => ({ ...token, recipients: 'all' }) as const)
       : groupByToken(destinations)
   const ofOrders = places.flatMap((place) =>
@@ -40,10 +40,11 @@ export async function countSecretKeys(
   })
   const limit = Number.MAX_SAFE_INTEGER
   const parts = [...ofOrders, ...ofChannels]
-  const rows = await mergeRows(session, parts, { order: 'key_name', limit })
+  const rows = await mergeRows(finder, parts, { order: 'key_name', limit })
   const counts = new Map<string, number>()
   for (const row of rows) {
-    if (destinations.length > mostNamed && !has(destinationOf(row))) continue
+    if (destinations.length > dialect.mostNamed && !has(destinationOf(row)))
+      continue
     const name = String(Reflect.get(row, 'key_name'))
     const found = Number(Reflect.get(row, 'secrets'))
     counts.set(name, (counts.get(name) ?? 0) + found)
@@ -66,9 +67,10 @@ function destinationOf(row: object): Destination {
  * by id.
  */
 export async function findSecretOrders(
-  { session, dialect }: Finder,
+  finder: Finder,
   { destinations, except, after = '', limit }: SecretQuery,
 ): Promise<string[]> {
+  const { dialect } = finder
   const parts = groupByToken(destinations).flatMap((place) =>
     columns.map((column) => {
       const orderId = sql.ref(`${column.owner}.order_id`)
@@ -81,7 +83,7 @@ export async function findSecretOrders(
   )
   // An order can be in several parts, one for each kind of secret: remove the
   // duplicates.
-  const rows = await mergeRows(session, parts, {
+  const rows = await mergeRows(finder, parts, {
     order: 'id',
     limit: limit * parts.length,
   })

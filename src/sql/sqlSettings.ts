@@ -4,6 +4,7 @@ import type { StoredValue, StoreWriter } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import type { SqlUnit } from './sqlUnit.js'
 import { beginsWith } from './tables/beginsWith.js'
+import type { QueryPlace } from './tables/runQuery.js'
 import { SqlFault } from './tables/sqlFault.js'
 
 /**
@@ -105,18 +106,24 @@ function parseText(key: string, value: string): StoredValue {
 }
 
 async function putValues(
-  { session, dialect }: Finder,
+  { session, dialect }: QueryPlace,
   values: readonly (readonly [key: string, value: string])[],
 ): Promise<void> {
   const cells = [0, 1].map((index) => sql.raw(dialect.cell('text', index)))
   // Every transaction locks settings in this order, so that two of them cannot
   // deadlock.
   const sorted = [...values].sort(([one], [other]) => (one < other ? -1 : 1))
+  const json = JSON.stringify(sorted)
+  if (json.length > dialect.mostJson && sorted.length > 1) {
+    const half = Math.ceil(sorted.length / 2)
+    await putValues({ session, dialect }, sorted.slice(0, half))
+    return putValues({ session, dialect }, sorted.slice(half))
+  }
   // Without the subquery, SQLite would read `on conflict` as the condition of a
   // join.
   await sql`insert into settings (key, value)
     select key, value from (select ${cells[0]} as key, ${cells[1]} as value
-      from ${dialect.rows(sql`${JSON.stringify(sorted)}`)}) as given where true
+      from ${dialect.rows(sql`${json}`)}) as given where true
     on conflict (key) do update set value = excluded.value`.execute(session)
 }
 

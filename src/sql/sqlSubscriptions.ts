@@ -9,7 +9,6 @@ import {
   groupByToken,
   inPart,
   mergeRows,
-  mostNamed,
   partsOf,
   type SearchedPart,
 } from './tables/sqlDestinations.js'
@@ -25,7 +24,7 @@ export async function findSubscriptions(
   const destinations = isDue ? query.due : query.listed
   const find = (parts: readonly SearchedPart[]) =>
     isDue ? findDue(finder, query, parts) : list(finder, query, parts)
-  if (destinations.length > mostNamed)
+  if (destinations.length > finder.dialect.mostNamed)
     return findOfMany(destinations, finder, find)
   return find(isDue ? groupByToken(destinations) : partsOf(destinations))
 }
@@ -76,10 +75,11 @@ async function findDue(
 }
 
 async function list(
-  { session, dialect }: Finder,
+  finder: Finder,
   { payer, before, limit }: Extract<SubscriptionQuery, { listed: unknown }>,
   places: readonly SearchedPart[],
 ): Promise<SubscriptionRecord[]> {
+  const { session, dialect } = finder
   const parts = places.map((place) => {
     let part = session
       .selectFrom('subscriptions')
@@ -92,6 +92,6 @@ async function list(
     return part
   })
   const order = 'position desc'
-  const rows = await mergeRows(session, parts, { order, limit })
+  const rows = await mergeRows(finder, parts, { order, limit })
   return decodeRows(subscriptionTable, rows)
 }

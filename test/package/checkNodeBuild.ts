@@ -81,6 +81,7 @@ const fastEntries = [
   'countersign/orders',
   'countersign/store',
   'countersign/sql',
+  'countersign/durable',
   'countersign/http',
   'countersign/webhooks',
   'countersign/x402',

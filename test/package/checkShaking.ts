@@ -189,6 +189,13 @@ const rows: readonly Row[] = [
   ],
   // Of orders and channels it has types only.
   ['otel', '*', ['@opentelemetry/api'], ['core', 'otel']],
+  // A worker has no module of Node, and neither libsql nor pg.
+  [
+    'durable',
+    '*',
+    ['kysely', 'viem'],
+    ['core', 'durable', 'sql', 'sql/engines', 'sql/tables', 'store'],
+  ],
   [
     'accelerate',
     '*',

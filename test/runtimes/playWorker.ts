@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import type { Readable } from 'node:stream'
@@ -9,7 +9,7 @@ import type { InstalledRuntime } from './installRuntimes.js'
 import type { Report, Setting } from './suite/types.js'
 
 /** Without the names of Node, which newer workers have by default. */
-const config = `
+const configOf = (disk: string) => `
 using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
@@ -18,7 +18,13 @@ const config :Workerd.Config = (
       modules = [(name = "worker.js", esModule = embed "worker.js")],
       compatibilityDate = "2026-11-01",
       compatibilityFlags = ["no_nodejs_compat", "no_nodejs_compat_v2"],
+      durableObjectNamespaces = [
+        (className = "DurableShop", uniqueKey = "shop", enableSql = true),
+      ],
+      durableObjectStorage = (localDisk = "disk"),
+      bindings = [(name = "SHOPS", durableObjectNamespace = "DurableShop")],
     )),
+    (name = "disk", disk = (path = ${JSON.stringify(disk)}, writable = true)),
     (name = "internet", network = (allow = ["local", "private", "public"])),
   ],
   sockets = [
@@ -34,7 +40,9 @@ export async function playWorker(
   setting: Setting,
 ): Promise<Report> {
   const file = join(project, 'config.capnp')
-  writeFileSync(file, config)
+  const disk = join(project, 'objects')
+  mkdirSync(disk, { recursive: true })
+  writeFileSync(file, configOf(disk))
   const child = spawn(executable, ['serve', '--control-fd=3', file], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })

@@ -6,6 +6,7 @@ import * as channels from 'countersign/channels'
 import * as checkout from 'countersign/checkout'
 import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
+import * as durable from 'countersign/durable'
 import * as element from 'countersign/element'
 import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
@@ -29,6 +30,7 @@ const entries: Record<string, Record<string, unknown>> = {
   checkout,
   client,
   devchain,
+  durable,
   element,
   http,
   index: main,
@@ -276,6 +278,14 @@ test('countersign/sql exports these names', () => {
     [
       "postgresStore",
       "sqliteStore",
+    ]
+  `)
+})
+
+test('countersign/durable exports these names', () => {
+  expect(Object.keys(durable).sort()).toMatchInlineSnapshot(`
+    [
+      "durableObjectStore",
     ]
   `)
 })

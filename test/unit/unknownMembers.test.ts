@@ -1,5 +1,6 @@
 import * as root from 'countersign'
 import * as devchain from 'countersign/devchain'
+import * as durable from 'countersign/durable'
 import * as http from 'countersign/http'
 import * as ordersEntry from 'countersign/orders'
 import * as reads from 'countersign/reads'
@@ -44,6 +45,7 @@ const target = {
   secrets: [`whsec_${'A'.repeat(43)}=`],
 }
 const { signal } = new AbortController()
+const storage = { sql: { exec() {} }, transactionSync() {} }
 
 /** As JavaScript calls it, where no type is in the way. */
 type Call = (given: never) => unknown
@@ -100,6 +102,10 @@ const calls: Readonly<Record<string, readonly [Call, object]>> = {
     { keys: { first: new Uint8Array(32) }, current: 'first' },
   ],
   sqliteStore: [sql.sqliteStore, { file: 'never.db' }],
+  durableObjectStore: [
+    (given) => durable.durableObjectStore(storage as never, given),
+    { restored: 'bookmark' },
+  ],
   postgresStore: [sql.postgresStore, { connectionString: 'postgres://x' }],
   createPaymentHandler: [
     (given) => http.createPaymentHandler(orders, given),
@@ -168,7 +174,8 @@ const refusal = (field: string, known = '') => ({
 })
 
 test('every public function is in the tables of this file', () => {
-  const entries = [root, reads, ordersEntry, storeEntry, sql, http, webhooks]
+  const stores = [storeEntry, sql, durable]
+  const entries = [root, reads, ordersEntry, ...stores, http, webhooks]
   const functions = [...entries, devchain, testing].flatMap((entry) =>
     Object.entries(entry)
       .filter(

@@ -21,6 +21,9 @@ export const postgresDialect: SqlDialect = {
     sql`from (select pg_advisory_xact_lock(hashtextextended(${name}, 0))) turn`,
   countsFences: false,
   locksRows: true,
+  mostNamed: 100,
+  mostUnited: 250,
+  mostJson: Number.POSITIVE_INFINITY,
   cell: (kind, index) => {
     const text = `(value ->> ${index})`
     if (kind === 'bytes') return `decode(${text}, 'hex')`

@@ -19,6 +19,10 @@ export const sqliteDialect: SqlDialect = {
   countsFences: true,
   // Rows need no locks, because only one transaction can write at a time.
   locksRows: false,
+  mostNamed: 100,
+  // SQLite allows 500 queries in one union, but also unions of unions.
+  mostUnited: 250,
+  mostJson: Number.POSITIVE_INFINITY,
   cell: (kind, index) => {
     if (kind === 'bytes') return `unhex(value ->> ${index})`
     if (kind === 'number' || kind === 'bigint')

@@ -7,6 +7,7 @@ import { assertKnown } from '../tables/migrations.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import { SqlLoss } from '../tables/sqlLoss.js'
+import { hasSqliteTable } from './hasSqliteTable.js'
 import { parseSqliteFile } from './parseSqliteFile.js'
 import { hearSqlite } from './sqliteChanges.js'
 import {
@@ -136,7 +137,7 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
     lockSchema: async () => undefined,
     // A transaction that writes excludes all others.
     lockVersions: async () => undefined,
-    hasTable,
+    hasTable: hasSqliteTable,
     identify: async () => {
       const { ino, birthtimeNs } = await stat(file, { bigint: true })
       return `sqlite ${ino} ${birthtimeNs}`
@@ -225,9 +226,4 @@ async function assertDurable(session: SqlSession): Promise<void> {
     throw new StoreError(`needs a write-ahead log, and its file has '${mode}'`)
   if (synchronous !== 2n)
     throw new StoreError(`needs synchronous = FULL, and has ${synchronous}`)
-}
-
-async function hasTable(session: SqlSession, table: string): Promise<boolean> {
-  const asked = sql`select 1 from sqlite_schema where name = ${table}`
-  return (await asked.execute(session)).rows.length > 0
 }

@@ -1,5 +1,4 @@
-import { Buffer } from 'node:buffer'
-import type { Hex } from 'viem'
+import { bytesToHex, type Hex, hexToBytes } from 'viem'
 import { isBuffer } from '../../core/isBytes.js'
 import { StoreError } from '../../store/errors.js'
 
@@ -57,8 +56,19 @@ export function columnName(member: string): string {
   return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
+/**
+ * Uses Node's `Buffer` where it exists: it is several times as fast as viem's
+ * functions. Workers have none.
+ */
 export function toBytes(value: Hex): Uint8Array {
-  return Buffer.from(value.slice(2), 'hex')
+  const { Buffer }: { Buffer?: BufferConstructor } = globalThis
+  return Buffer?.from(value.slice(2), 'hex') ?? hexToBytes(value)
+}
+
+function fromBytes(bytes: ArrayBuffer): Hex {
+  const { Buffer }: { Buffer?: BufferConstructor } = globalThis
+  if (Buffer) return `0x${Buffer.from(bytes).toString('hex')}`
+  return bytesToHex(new Uint8Array(bytes))
 }
 
 const evenHex = /^0x(?:[\da-f]{2})*$/i
@@ -109,7 +119,6 @@ export function decodeCell(kind: ColumnKind, cell: unknown): unknown {
   if (kind === 'bigint' || kind === 'amount') return BigInt(`${cell}`)
   if (kind === 'boolean') return Boolean(cell)
   if (kind === 'json') return JSON.parse(`${cell}`)
-  if (kind === 'bytes' && isBuffer(cell))
-    return `0x${Buffer.from(cell).toString('hex')}`
+  if (kind === 'bytes' && isBuffer(cell)) return fromBytes(cell)
   return cell
 }

@@ -1,9 +1,9 @@
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import { indexDestinations } from '../../store/isInDestinations.js'
 import type { Destination, Submitter } from '../../store/types.js'
-import type { Slot } from './runQuery.js'
+import type { QueryPlace, Slot } from './runQuery.js'
 import { toBytes } from './sqlColumns.js'
-import type { SqlDialect, SqlSession } from './sqlEngine.js'
+import type { SqlDialect } from './sqlEngine.js'
 
 export function inDestination({
   chainId,
@@ -70,9 +70,6 @@ export function groupByToken(
   }
   return [...groups.values()]
 }
-
-/** Most destinations that a statement names. */
-export const mostNamed = 100
 
 /**
  * Finds rows of these destinations. A database takes longer to parse a
@@ -153,30 +150,31 @@ export function distinctDestinations(
  * queries are in one statement, so that all rows come from the same snapshot.
  */
 export async function mergeRows(
-  session: SqlSession,
+  { session, dialect }: QueryPlace,
   parts: readonly Expression<unknown>[],
   { order, limit }: { order: string; limit: number },
 ): Promise<object[]> {
   if (parts.length === 0) return []
-  const merged = merge(parts, { order, limit: BigInt(limit) })
+  const merged = merge(dialect, parts, { order, limit: BigInt(limit) })
   const { rows } = await merged.execute(session)
   return rows
 }
 
 /** Builds the statement of `mergeRows`. Needs at least one query. */
 export function merge(
+  { mostUnited }: SqlDialect,
   parts: readonly Expression<unknown>[],
   { order, limit }: { order: string; limit: bigint | RawBuilder<bigint> },
 ): RawBuilder<object> {
   const each = parts.map((part) => sql`select * from ${part} as part`)
-  return sql<object>`select * from (${unite(each)}) as merged
+  return sql<object>`select * from (${unite(each, mostUnited)}) as merged
     order by ${sql.raw(order)} limit ${limit}`
 }
 
-/** SQLite allows 500 queries in one union, but also unions of unions. */
-const mostUnited = 250
-
-function unite(queries: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+function unite(
+  queries: readonly RawBuilder<unknown>[],
+  mostUnited: number,
+): RawBuilder<unknown> {
   const all = sql` union all `
   if (queries.length <= mostUnited) return sql.join(queries, all)
   const groups: RawBuilder<unknown>[] = []
@@ -184,5 +182,5 @@ function unite(queries: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
     const group = sql.join(queries.slice(at, at + mostUnited), all)
     groups.push(sql`select * from (${group}) as some_parts`)
   }
-  return unite(groups)
+  return unite(groups, mostUnited)
 }

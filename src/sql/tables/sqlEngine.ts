@@ -44,6 +44,12 @@ export type SqlDialect = {
    * True when transactions write in parallel, so that they have to lock rows.
    */
   readonly locksRows: boolean
+  /** Most destinations that a statement names. */
+  readonly mostNamed: number
+  /** Most queries in one `union`. */
+  readonly mostUnited: number
+  /** Most characters of rows that one parameter carries as JSON. */
+  readonly mostJson: number
   /**
    * SQL expression: one member of a row, out of a JSON array called `value`.
    */

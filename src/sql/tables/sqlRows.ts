@@ -62,8 +62,10 @@ export async function insertRows<row>(
     ({ member }) => member !== table.given,
   )
   const shape = { table: table.name, members }
-  await inChunks(table, rows, async (chunk) => {
-    const values = { json: encodeRows(members, chunk) }
+  const encode = (chunk: readonly object[]) => ({
+    json: encodeRows(members, chunk),
+  })
+  await inChunks({ table, dialect, encode }, rows, async (values) => {
     await runQuery({ session, dialect }, rowsInserted, {
       shape,
       values,
@@ -102,13 +104,17 @@ export async function updateRows<row>(
   seen?: SeenRows | undefined,
 ): Promise<void> {
   const fixed: readonly string[] = [...table.key, 'version']
-  await inChunks(table, rows, async (chunk) => {
+  const encode = (chunk: readonly VersionedRow[]) => {
     const changed = findChanged(table, chunk, seen)
     const members = membersOf(table).filter(
       (one) => changed.has(one) || fixed.includes(one.member),
     )
+    return { json: encodeRows(members, chunk), members }
+  }
+  await inChunks({ table, dialect, encode }, rows, async (encoded, chunk) => {
+    const { json, members } = encoded
     const shape = { table: table.name, members, fixed }
-    const values = { json: encodeRows(members, chunk) }
+    const values = { json }
     const { numAffectedRows } = await runQuery(
       { session, dialect },
       rowsUpdated,
@@ -190,13 +196,30 @@ function encodeRows(
   )
 }
 
-async function inChunks<row>(
-  { mostRows = usualRows }: { readonly mostRows?: number },
+/** Halves a chunk whose JSON is too long for one parameter. */
+async function inChunks<row, encoded extends { json: string }>(
+  {
+    table: { mostRows = usualRows },
+    dialect: { mostJson },
+    encode,
+  }: {
+    table: { readonly mostRows?: number }
+    dialect: SqlDialect
+    encode: (chunk: readonly row[]) => encoded
+  },
   rows: readonly row[],
-  write: (chunk: readonly row[]) => Promise<void>,
+  write: (encoded: encoded, chunk: readonly row[]) => Promise<void>,
 ): Promise<void> {
+  const writeChunk = async (chunk: readonly row[]): Promise<void> => {
+    const encoded = encode(chunk)
+    if (encoded.json.length <= mostJson || chunk.length === 1)
+      return write(encoded, chunk)
+    const half = Math.ceil(chunk.length / 2)
+    await writeChunk(chunk.slice(0, half))
+    await writeChunk(chunk.slice(half))
+  }
   for (let from = 0; from < rows.length; from += mostRows)
-    await write(rows.slice(from, from + mostRows))
+    await writeChunk(rows.slice(from, from + mostRows))
 }
 
 const throwDuplicate =

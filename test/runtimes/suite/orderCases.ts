@@ -72,7 +72,7 @@ const context: SealContext = {
 }
 
 /** Up to the accepted signature. */
-async function sell(stage: Stage, orders: Orders): Promise<string> {
+export async function sell(stage: Stage, orders: Orders): Promise<string> {
   const { payer, seller, token, chainId } = stage
   const { order, payment } = await orders.draft({ amount })
   const from = payer.account.address

@@ -5,7 +5,7 @@ import { orderCases } from './orderCases.js'
 import { paymentCases } from './paymentCases.js'
 import { readCases } from './readCases.js'
 import { signCases } from './signCases.js'
-import type { CaseResult, Host, Setting, StagedCase } from './types.js'
+import type { CaseResult, Host, Setting, Stage, StagedCase } from './types.js'
 
 const cases: readonly StagedCase[] = [
   ...messageCases,
@@ -20,9 +20,16 @@ export async function playSuite(
   setting: Setting,
   { cases: hostCases = [], mount }: Host,
 ): Promise<CaseResult[]> {
-  const stage = openStage(setting)
+  const all = [...hostCases, ...cases, ...httpCases(mount)]
+  return playCases(openStage(setting), all)
+}
+
+export async function playCases(
+  stage: Stage,
+  cases: readonly StagedCase[],
+): Promise<CaseResult[]> {
   const results: CaseResult[] = []
-  for (const { name, run } of [...hostCases, ...cases, ...httpCases(mount)]) {
+  for (const { name, run } of cases) {
     try {
       await run(stage)
       results.push({ name })

@@ -1,0 +1,5 @@
+export {
+  type DurableObjectStoreParameters,
+  durableObjectStore,
+} from './durableObjectStore.js'
+export type { DurableStorage, DurableValue } from './durableStorage.js'
