@@ -2,7 +2,6 @@ import { InvalidFieldError } from '../../core/errors.js'
 import { observeFailure } from '../../core/observeFailure.js'
 import { inTime } from '../../core/wait.js'
 import type { OrdersContext } from '../context/types.js'
-import type { Instance } from '../createInstance.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { storeKey } from '../model/storeState.js'
 
@@ -32,7 +31,10 @@ const freshFor = 1_000
  */
 export function createProbes(
   context: OrdersContext,
-  { openSealed, closing }: Pick<Instance, 'openSealed' | 'closing'>,
+  {
+    openSealed,
+    closing,
+  }: { openSealed: () => Promise<void>; closing: AbortSignal },
 ): Record<'liveness' | 'readiness', () => Promise<ProbeVerdict>> {
   const { store } = context
   let last: { verdict: ProbeVerdict; at: number } | undefined

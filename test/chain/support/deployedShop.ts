@@ -59,7 +59,7 @@ export async function stockShop(
 }
 
 /** How a process ended after its SIGTERM. */
-export type Ended = {
+type Ended = {
   code: number | null
   signal: NodeJS.Signals | null
   milliseconds: number
