@@ -61,4 +61,8 @@ export default [
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),
+  check('otel', '*', 4180, {
+    path: 'dist/otel.js',
+    external: ['@opentelemetry/api'],
+  }),
 ]
