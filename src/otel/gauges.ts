@@ -26,6 +26,6 @@ export function leastOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.min(...values)
 }
 
-export function mostOf(values: readonly number[]): number | undefined {
+export function greatest(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.max(...values)
 }

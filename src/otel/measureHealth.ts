@@ -1,7 +1,7 @@
 import type { NodeFault } from '../orders/engine.js'
 import type { OrdersHealth } from '../orders/index.js'
 import type { OrderState } from '../store/types.js'
-import { ageOf, gauges, leastOf, mostOf, sum } from './gauges.js'
+import { ageOf, gauges, leastOf, greatest, sum } from './gauges.js'
 import { measureChannels } from './measureChannels.js'
 import type { Measurement } from './metricTable.js'
 import type { ShopHealth } from './types.js'
@@ -88,7 +88,7 @@ function measureChain(
     ...gauges(labels, {
       'countersign.chain.block.age':
         time === undefined ? undefined : ageOf(Number(time) * 1000, now),
-      'countersign.chain.lag': mostOf(
+      'countersign.chain.lag': greatest(
         own.flatMap(({ lag }) => (lag === undefined ? [] : Number(lag))),
       ),
     }),

@@ -21,7 +21,7 @@ import {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export const steps: readonly StepName[] = [
+const steps: readonly StepName[] = [
   'draft',
   'accept',
   'capture',
@@ -31,7 +31,7 @@ export const steps: readonly StepName[] = [
 /** What the caller knows of a sale so far. */
 type Sale = Pick<Answer, 'orderId' | 'payment'>
 
-export type DurableKill = { step: StepName; stop: Stop }
+type DurableKill = { step: StepName; stop: Stop }
 
 /** A runtime for shops in Durable Objects, which is killed and started again. */
 export type KilledShops = {

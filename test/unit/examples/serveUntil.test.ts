@@ -20,7 +20,10 @@ test('a server that stops answers what comes until it is drained, and what it ha
   const ended = serveUntil(
     ({ url }, response) => {
       response.writeHead(200)
-      if (url !== '/slow') return response.end()
+      if (url !== '/slow') {
+        response.end()
+        return
+      }
       response.write('begun')
       finish = () => response.end()
     },
