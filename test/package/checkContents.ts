@@ -15,7 +15,7 @@ const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
 const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 
 /** Most bytes of the tarball, and of what it holds. */
-const mostPacked = 1_580_000
+const mostPacked = 1_620_000
 const mostUnpacked = 6_200_000
 
 /** The build, documents and descriptors, without pictures and sources. */
