@@ -16,7 +16,7 @@ const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 
 /** Most bytes of the tarball, and of what it holds. */
 const mostPacked = 1_620_000
-const mostUnpacked = 6_200_000
+const mostUnpacked = 6_350_000
 
 /** The build, documents and descriptors, without pictures and sources. */
 export function checkContents({ files, size, unpackedSize }: Consumer): void {
