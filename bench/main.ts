@@ -43,6 +43,8 @@ else await runAll()
 async function runHere(name: string): Promise<void> {
   const bench = benches.find((it) => it.name === name)
   if (!bench) throw new Error(`There is no bench ${name}.`)
+  // Whoever started it is gone: it ends with the nodes that it started.
+  process.once('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
   await sendLast(await bench.run(asked))
   process.exit()
 }

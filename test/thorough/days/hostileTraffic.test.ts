@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createBuyerClient, createMerchantClient } from 'countersign/client'
 import { startDevChain } from 'countersign/devchain'
 import { createWalletClient, http } from 'viem'
@@ -62,6 +63,9 @@ const slowOrders = 25
 const slowBodies = 10
 
 const buyers = 20
+
+/** Milliseconds between two purchases of a buyer. */
+const pause = 2_000
 
 async function startServer() {
   const keys = [generatePrivateKey(), generatePrivateKey()] as const
@@ -138,7 +142,7 @@ async function buy(
     if (order.state === 'captured') noticed.bought.push(order.state)
 }
 
-/** Has buyers buy one thing after another until it ends, and once at least. */
+/** Has each buyer buy now and then until it is over, and once at least. */
 async function sellUntil(
   shop: HostedShop,
   isOver: () => boolean,
@@ -149,8 +153,11 @@ async function sellUntil(
   )
   await Promise.all(
     accounts.map(async (account) => {
-      do await buy(shop, noticed, account)
-      while (!isOver())
+      for (;;) {
+        await buy(shop, noticed, account)
+        if (isOver()) return
+        await sleep(pause)
+      }
     }),
   )
   return noticed
