@@ -1,6 +1,5 @@
 // The first time, all of this held but one thing: while the node was on another
-// chain, `draft` said that the field `chainId` was wrong, as if asking again were
-// of no use.
+// chain, `draft` said that the field `chainId` was wrong, and a retry useless.
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import type { DraftedOrder } from 'countersign/orders'
 import { sqliteStore } from 'countersign/sql'
