@@ -1,3 +1,4 @@
+// The first time, no bench had rotted among those that ran: 11 of 26, in 90 seconds.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
