@@ -8,15 +8,14 @@
  *     npm run bench -- --smoke                 all of them, as small as can be:
  *                                              keeps no rows
  */
-import { fork } from 'node:child_process'
 import process from 'node:process'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { drawPlots } from '../scripts/drawPlots.js'
 import { type Bench, benches, smallest } from './benches.js'
-import { nextMessage, sendLast } from './childMessages.js'
+import { sendLast } from './childMessages.js'
 import type { Row } from './compare.js'
 import { isFresh, mergeRows, readResults, writeResults } from './results.js'
+import { runApart } from './runApart.js'
 import { beSmall } from './sized.js'
 
 const { run, only, missing, smoke, ...given } = parseArgs({
@@ -44,6 +43,8 @@ else await runAll()
 async function runHere(name: string): Promise<void> {
   const bench = benches.find((it) => it.name === name)
   if (!bench) throw new Error(`There is no bench ${name}.`)
+  // Whoever started it is gone: it ends with the nodes that it started.
+  process.once('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
   await sendLast(await bench.run(asked))
   process.exit()
 }
@@ -53,7 +54,8 @@ async function runAll(): Promise<void> {
     `${cell('name', 38)} ${cell('peer', 36)} ${'ratio'.padStart(6)} ${'goal'.padStart(6)} unit\n`,
   )
   for (const bench of benches.filter(isWanted)) {
-    const rows = await runApart(bench).catch((error: Error) => {
+    const options = process.argv.slice(2)
+    const rows = await runApart(bench, options).catch((error: Error) => {
       process.exitCode = 1
       process.stdout.write(`${bench.name}: ${error.message}\n`)
     })
@@ -69,38 +71,6 @@ function isWanted({ name, flag }: Bench): boolean {
   if (only) return only.split(',').includes(name)
   if (flag && !asked[flag]) return false
   return !missing || !isFresh(readResults(), name)
-}
-
-/** @throws when it fails, or takes longer than it may. */
-async function runApart({ name, minutes }: Bench): Promise<Row[]> {
-  // The leader of a group, so that the nodes it started end with it.
-  const child = fork(
-    fileURLToPath(import.meta.url),
-    [...process.argv.slice(2), '--run', name],
-    { detached: true },
-  )
-  let isLate = false
-  const endAll = () => {
-    try {
-      if (child.pid) process.kill(-child.pid, 'SIGKILL')
-    } catch {
-      // The group has ended already.
-    }
-  }
-  const timer = setTimeout(() => {
-    isLate = true
-    endAll()
-  }, minutes * 60_000)
-  process.once('exit', endAll)
-  try {
-    return (await nextMessage(child)) as Row[]
-  } catch (error) {
-    throw isLate ? new Error(`Stopped after ${minutes} minutes.`) : error
-  } finally {
-    clearTimeout(timer)
-    process.off('exit', endAll)
-    endAll()
-  }
 }
 
 function cell(value: string | number, width: number): string {

@@ -14,8 +14,12 @@ export async function checkChain(
   chainId: number,
 ): Promise<void> {
   const found = await getChainId(client)
-  if (found === chainId) return
-  throw new NodeAnswerError({
+  if (found !== chainId) throw otherChain(found, chainId)
+}
+
+/** The error about a node that is on another chain than expected. */
+export function otherChain(found: number, chainId: number): NodeAnswerError {
+  return new NodeAnswerError({
     method: 'eth_chainId',
     problem: `is ${found}, and not ${chainId}: check the URL of the node`,
   })

@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { otherChain } from '../../chain/state/checkChain.js'
 import type { Token } from '../../chain/state/getToken.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
@@ -86,6 +87,8 @@ export type DraftFacts = {
 /**
  * Checks that the node is on the right chain and its clock agrees with ours.
  * Returns the time of the newest block in Unix seconds.
+ *
+ * @throws {@link NodeAnswerError} {@link ClockSkewError}
  */
 export function checkHead(
   context: Pick<OrdersContext, 'now' | 'policy'>,
@@ -93,13 +96,7 @@ export function checkHead(
   head: { chainId: number; timestamp: bigint },
 ): bigint {
   const { timestamp, chainId } = head
-  if (chainId !== chosen.chainId)
-    throw new InvalidFieldError(
-      'chainId',
-      shown(chainId),
-      `${chosen.chainId}, the chain of the client`,
-      "Correct the client's chain, or the URL of its node.",
-    )
+  if (chainId !== chosen.chainId) throw otherChain(chainId, chosen.chainId)
   checkChainClock(context, head)
   return timestamp
 }

@@ -37,7 +37,9 @@ test('orders name the two chains as well', async () => {
     tokens: [{ client: mistaken, token: chain.token }],
     wallets: [mistaken],
   })
-  await expect(orders.draft({ amount: '1' })).rejects.toThrow(message)
+  await expect(orders.draft({ amount: '1' })).rejects.toThrow(
+    'The answer to eth_chainId is 31337, and not 8453: check the URL of the node.',
+  )
 })
 
 test('a chain that was reset under an old database is a fault of health', async () => {
