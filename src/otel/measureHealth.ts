@@ -1,7 +1,7 @@
 import type { NodeFault } from '../orders/engine.js'
 import type { OrdersHealth } from '../orders/index.js'
 import type { OrderState } from '../store/types.js'
-import { ageOf, gauges, leastOf, greatest, sum } from './gauges.js'
+import { ageOf, gauges, greatest, leastOf, sum } from './gauges.js'
 import { measureChannels } from './measureChannels.js'
 import type { Measurement } from './metricTable.js'
 import type { ShopHealth } from './types.js'

@@ -21,12 +21,7 @@ import {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const steps: readonly StepName[] = [
-  'draft',
-  'accept',
-  'capture',
-  'refund',
-]
+const steps: readonly StepName[] = ['draft', 'accept', 'capture', 'refund']
 
 /** What the caller knows of a sale so far. */
 type Sale = Pick<Answer, 'orderId' | 'payment'>
