@@ -1,5 +1,5 @@
 import { onAbort } from './onAbort.js'
-import { wait } from './wait.js'
+import { inTime, wait } from './wait.js'
 
 /** What a loop says about its next work. */
 export type LoopState = {
@@ -75,6 +75,12 @@ type RunUntilIdleParameters = {
   signal?: AbortSignal | undefined
 }
 
+/**
+ * Milliseconds that workers have to end. They end in 5 seconds by themselves, or
+ * in 15 if they deliver webhooks.
+ */
+const longestEnd = 20_000
+
 /** Milliseconds between two checks. */
 const checkEvery = 20
 
@@ -86,7 +92,7 @@ const lastLooks = 3
 
 /**
  * Runs workers until all of their loops are idle or rest until after `until`;
- * then aborts their signals, and waits for them. Also ends at `until`, and when
+ * then aborts their signals, and waits for them, for 20 seconds at most. Also ends at `until`, and when
  * `signal` aborts. A worker that tracks no loops works until it ends.
  *
  * @returns `performance.now()` of the next look of any loop: `Infinity` if all
@@ -116,7 +122,8 @@ export async function runUntilIdle(
   }
   ending.abort()
   forget?.()
-  for (const end of await ended) if (end.status === 'rejected') throw end.reason
+  const ends = await inTime(ended, longestEnd, () => [])
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
   return nextLook
 }
 

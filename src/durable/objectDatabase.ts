@@ -1,7 +1,7 @@
 import { nextTurn } from '../core/wait.js'
 import { SqlFault } from '../sql/tables/sqlFault.js'
 import type { DurableStorage } from './durableStorage.js'
-import { applyLeft, insertHeld, removeHeld } from './heldChanges.js'
+import { applyLeft, heldTable, insertHeld, removeHeld } from './heldChanges.js'
 import { neededFor, writesTo } from './neededFor.js'
 import { type Found, runStatement, type Statement } from './runStatement.js'
 
@@ -73,7 +73,10 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
   let numChanges = 0
 
   const prepare = () => {
-    if (!isReady) applyLeft(storage)
+    if (!isReady) {
+      runStatement(storage, { text: heldTable, bindings: [] })
+      applyLeft(storage)
+    }
     isReady = true
   }
   const hold = (statements: readonly Statement[]) => {

@@ -93,7 +93,10 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   }
   const run: Orders['run'] = (given) =>
     hold(runWorker(context, drive(), given, openToRun))
-  const runDue = createRunDue(run)
+  const runDue = createRunDue(
+    { open: openToRun, closing: instance.closing },
+    run,
+  )
   const orders: Orders = {
     ...createMethods(context, instance),
     run: (given) =>

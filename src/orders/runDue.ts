@@ -1,13 +1,16 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { checkSignal } from '../core/checkSignal.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
+import { endOnAbort, onAbort } from '../core/onAbort.js'
 import { runUntilIdle, type Worker } from '../core/untilIdle.js'
+import { inTime } from '../core/wait.js'
+import type { Instance } from './createInstance.js'
 
 /** Parameters of `runDue`. */
 export type RunDueParameters = {
   /**
    * When to begin nothing more: a date, or Unix milliseconds. Must not be over.
-   * `runDue` returns at most 5 seconds later.
+   * `runDue` returns at most 5 seconds later, or 15 if it delivers webhooks.
    */
   until: Date | number
   /**
@@ -20,13 +23,19 @@ export type RunDueParameters = {
   signal?: AbortSignal | undefined
 }
 
+/** The longest time of a JavaScript timer, in milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
 /** The longest pause until the next call, in milliseconds. */
 const longestPause = 3_600_000
 
 type RunDue = (parameters: RunDueParameters) => Promise<{ next: Date }>
 
 /** Creates `runDue` of `Orders`. Its calls take turns. */
-export function createRunDue(worker: Worker): RunDue {
+export function createRunDue(
+  { open, closing }: Pick<Instance, 'open' | 'closing'>,
+  worker: Worker,
+): RunDue {
   let last: Promise<unknown> = Promise.resolve()
   return async (parameters) => {
     checkMembers(parameters, ['until', 'also', 'signal'])
@@ -35,11 +44,33 @@ export function createRunDue(worker: Worker): RunDue {
     if (!Array.isArray(also) || also.some((one) => typeof one !== 'function'))
       throw new InvalidFieldError('also', shown(also), 'a list of functions')
     const until = parseUntil(parameters)
-    const run = () => runUntilIdle([worker, ...also], { until, signal })
-    const turn = last.then(run)
-    last = turn.catch(() => undefined)
-    const rest = Math.max(0, (await turn) - performance.now())
-    return { next: new Date(Date.now() + Math.min(rest, longestPause)) }
+    // `run` would try again for ever. Here the caller has to know.
+    await open()
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    const signals = signal ? [signal, closing] : [closing]
+    const forgets = signals.map((one) => onAbort(one, end))
+    if (signals.some(({ aborted }) => aborted)) end()
+    const mine = endOnAbort(last, ending.signal)
+    const turn = inTime(
+      mine,
+      Math.min(until - performance.now(), longestTimer),
+      end,
+    )
+      .catch(() => undefined)
+      .then(() =>
+        ending.signal.aborted
+          ? 0
+          : runUntilIdle([worker, ...also], { until, signal: ending.signal }),
+      )
+      .finally(() => {
+        for (const forget of forgets) forget()
+      })
+    last = Promise.allSettled([last, turn])
+    const nextLook = await turn
+    const rest = closing.aborted ? 0 : nextLook - performance.now()
+    const pause = Math.min(Math.max(0, rest), longestPause)
+    return { next: new Date(Date.now() + pause) }
   }
 }
 

@@ -275,7 +275,9 @@ function startWatcher(
   }
   const state = (): LoopState => {
     const nextLook = loop.nextLook()
-    return nextLook === 0 ? working : { nextLook, isIdle }
+    return nextLook === 0
+      ? working
+      : { nextLook, isIdle: isIdle && !asides.isTrying() }
   }
   return { caughtUp, ended: end(), state, wake: loop.wake }
 }

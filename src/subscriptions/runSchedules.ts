@@ -196,7 +196,9 @@ async function runGroup(
     if (isFailed) return { nextLook, isIdle: false }
     if (nextDue === undefined) return idle
     const time = clock.time() ?? nextDue
-    if (nextDue <= time) return { nextLook, isIdle: false }
+    // The last look has charged what it could.
+    if (nextDue <= time)
+      return { nextLook: performance.now() + quiet, isIdle: !asides.isTrying() }
     const rest = 1000 * Number(nextDue - time)
     return { nextLook: performance.now() + rest, isIdle: true }
   }

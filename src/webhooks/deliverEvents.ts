@@ -125,7 +125,9 @@ export async function deliverEvents(
 function stateOf({ orders, others, loading }: Turn): LoopState {
   if (orders.running.size + others.running.size > 0) return working
   if (loading.failures > 0) return { nextLook: loading.until, isIdle: false }
-  const nextLook = Math.min(untilDue(orders), untilDue(others))
+  // Failures of the events of orders delay the others, too.
+  const untilOthers = Math.max(untilDue(others), orders.pace.until())
+  const nextLook = Math.min(untilDue(orders), untilOthers)
   return { nextLook, isIdle: nextLook > performance.now() }
 }
 

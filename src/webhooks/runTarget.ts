@@ -33,7 +33,10 @@ export async function runTarget(run: TargetRun): Promise<void> {
       },
       failed: (error, failures) => {
         observeStop(run, error)
-        tell(undefined)
+        tell({
+          state: () => ({ nextLook: delivering.nextLook(), isIdle: false }),
+          wake: () => undefined,
+        })
         return tools.pause(failures)
       },
       isOver: () => isGone,

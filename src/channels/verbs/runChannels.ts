@@ -29,6 +29,12 @@ export type RunChannelsParameters = {
 /** Milliseconds between two passes, by default. */
 const usualPause = 1000
 
+/**
+ * Longest milliseconds without a look at announced withdrawals, and at claims
+ * that are due.
+ */
+const longestRest = 15_000
+
 /** Longest pause after failures in a row, in milliseconds. */
 const longestPause = 30_000
 
@@ -104,7 +110,7 @@ async function runGroup(
     if (nextLook === 0) return working
     const isIdle = !isFailed && memory.stale.size === 0
     return isIdle
-      ? { nextLook: performance.now() + quiet, isIdle }
+      ? { nextLook: performance.now() + Math.min(quiet, longestRest), isIdle }
       : { nextLook, isIdle }
   }
   loops.add({ state, wake: loop.wake })

@@ -62,6 +62,8 @@ export type Aside = {
   reasonOf(name: string): string | undefined
   /** Number of entries, including those whose next try is due. */
   size(): number
+  /** True while work that failed few times is to be tried again soon. */
+  isTrying(): boolean
   /** Removes the entry of work that succeeded or is no longer needed. */
   clear(name: string): void
   /** Removes all entries, because another process does this work now. */
@@ -114,6 +116,9 @@ function isStoreFailure(error: unknown): boolean {
 
 const shortest = 100
 const longestPause = 30_000
+
+/** Longest pause, in milliseconds, after which work is tried again soon. */
+const soon = 2_000
 
 /** Most entries that `health` shows for one submitter or destination. */
 const mostShown = 100
@@ -174,6 +179,12 @@ export function openAside(
     },
     reasonOf: (name) => waiting.get(name)?.reason,
     size: () => waiting.size,
+    isTrying: () => {
+      const now = performance.now()
+      return [...waiting.values()].some(
+        ({ pause, until }) => pause <= soon && now - until < soon,
+      )
+    },
     clear: (name) => {
       waiting.delete(name)
     },

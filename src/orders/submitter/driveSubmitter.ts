@@ -209,7 +209,8 @@ export function stateOfDriver(
   // Another process has the lease and does the work, or it died.
   if (driver.denied > 0)
     return { nextLook: performance.now() + policy.lease, isIdle: true }
-  const { isIdle, dueAt } = driver
+  const { dueAt } = driver
+  const isIdle = driver.isIdle && !driver.aside.isTrying()
   return { nextLook: isIdle ? dueAt : nextLook, isIdle }
 }
 
@@ -237,8 +238,7 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   driver.isCalm = isIdle && !driver.isChanged && !looked.isSuspended
   driver.rest = looked?.rest
   driver.isIdle = looked?.isIdle === true
-  const { quiet = 0 } = looked ?? {}
-  driver.dueAt = performance.now() + (isIdle ? next : Math.max(next, quiet))
+  driver.dueAt = performance.now() + (looked?.dueIn ?? 0)
   // The store changed during this poll, so poll again at once.
   if (driver.rest && driver.isChanged) driver.running?.wake()
   if (looked) driver.aside.clear(wholeSubmitter)

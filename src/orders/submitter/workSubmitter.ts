@@ -121,6 +121,8 @@ export type SubmitterLook = {
    * due that cannot be sent now, as while fees are too high.
    */
   isIdle: boolean
+  /** While `isIdle`: milliseconds until orders may be sent. */
+  dueIn: number
 }
 
 /** Milliseconds between two polls of a submitter. */
@@ -174,6 +176,7 @@ export async function workSubmitter(
     isSuspended,
     rest: undefined,
     isIdle: false,
+    dueIn: never,
   }
   const step = openSteps(submitter)
   await step('wallet', () => storeAnswer(context, submitter, 0))
@@ -181,7 +184,7 @@ export async function workSubmitter(
   if (idle > 0) {
     pace.rememberIdle(0)
     submitter.openings.endLook()
-    return { ...nothing, next: idle, rest: 'idle', isIdle: true }
+    return { ...nothing, next: idle, rest: 'idle', isIdle: true, dueIn: idle }
   }
   pace.startLook()
   const isSending = work.due !== undefined || submitter.joins.isAwaited
@@ -233,10 +236,12 @@ export async function workSubmitter(
   )
   // Neither a replacement nor a filled gap is news: no block included anything.
   pace.rememberIdle(news < never ? 0 : pace.idle + 1)
-  const isWaiting = submitter.joins.isAwaited || submitter.walletAsk.row
-  const isIdle =
-    news === never && submitter.inFlight.rows.length === 0 && !isWaiting
-  const done = { ...nothing, settled: all, isNews, isFull, isIdle }
+  const { joins, walletAsk, openings, inFlight } = submitter
+  const isWaiting = joins.isAwaited || walletAsk.row || openings.late() > 0
+  const isIdle = news === never && inFlight.rows.length === 0 && !isWaiting
+  const untilDue = (work.due && pace.untilTime(work.due)) || 0
+  const dueIn = untilDue > 0 ? untilDue : pauses.quiet
+  const done = { ...nothing, settled: all, isNews, isFull, isIdle, dueIn }
   const untilBlock = isBlockwise ? pace.untilBlock(isReplaced) : undefined
   if (untilBlock && news === never && waitsForBlock(submitter, view))
     return { ...done, next: untilBlock, rest: 'block' }

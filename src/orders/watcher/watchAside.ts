@@ -42,6 +42,8 @@ export type WatchAsides = {
   ofToken(token: Destination['token']): WatchAside
   /** Forgets all failures, because another process does this work now. */
   clearAll(): void
+  /** True while a failure is to be tried again soon. */
+  isTrying(): boolean
   /** Number of failures, whether or not they are due for a new try. */
   size(): number
   /**
@@ -83,6 +85,7 @@ export function openWatchAsides(
     clearAll: () => {
       for (const list of lists.values()) list.clearAll()
     },
+    isTrying: () => [...lists.values()].some((one) => one.isTrying()),
     size: () => [...lists.values()].reduce((sum, one) => sum + one.size(), 0),
     save: async (lease) => {
       for (const list of lists.values()) await list.save(lease)
