@@ -222,6 +222,50 @@ test('while another process holds the leases, ends soon', async () => {
   }
 })
 
+test('rejects while the store cannot be opened', async () => {
+  const broken = {
+    ...memoryStore(),
+    open: () => Promise.reject(new Error('no database')),
+  }
+  const { orders } = await newShop({ store: broken })
+  await expect(orders.runDue({ until: inAnHour() })).rejects.toThrow(
+    'no database',
+  )
+})
+
+test('a call that is closed meanwhile asks to be called again at once', async () => {
+  const { orders } = await newShop()
+  const running = orders.runDue({
+    until: Date.now() + 400,
+    also: [
+      ({ signal }) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve()),
+        ),
+    ],
+  })
+  await orders.close()
+  const { next } = await running
+  expect(Number(next)).toBeLessThanOrEqual(Date.now())
+})
+
+test('a call waits for its turn until its own time, and begins nothing then', async () => {
+  const { orders } = await newShop()
+  let begun = 0
+  const long = async () => {
+    begun++
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+  }
+  const first = orders.runDue({ until: inAnHour(), also: [long] })
+  const { next } = await orders.runDue({
+    until: Date.now() + 200,
+    also: [long],
+  })
+  expect(Number(next)).toBeLessThanOrEqual(Date.now())
+  expect(begun).toBe(1)
+  await first
+})
+
 test.each([
   ['until', { until: Date.now() - 1 }],
   ['until', { until: '2030-01-01' }],
