@@ -91,9 +91,10 @@ const checkEvery = 20
 const lastLooks = 3
 
 /**
- * Runs workers until all of their loops are idle or rest until after `until`;
- * then aborts their signals, and waits for them, for 20 seconds at most. Also ends at `until`, and when
- * `signal` aborts. A worker that tracks no loops works until it ends.
+ * Runs workers until all of their loops are idle or rest until after `until`.
+ * Then aborts their signals, and waits at most 20 seconds for them to end. Also
+ * ends them at `until`, and when `signal` aborts. A worker that tracks no loops
+ * works until it ends.
  *
  * @returns `performance.now()` of the next look of any loop: `Infinity` if all
  * wait to be woken, 0 if one worked.

@@ -105,7 +105,7 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
         removeHeld(storage, newest.number)
       })
     } catch {
-      // The changes are durable in their own table. Whoever ends a read next
+      // The changes stay in the table of held changes. The next read that ends
       // makes them.
       return
     }

@@ -44,30 +44,27 @@ export function createRunDue(
     if (!Array.isArray(also) || also.some((one) => typeof one !== 'function'))
       throw new InvalidFieldError('also', shown(also), 'a list of functions')
     const until = parseUntil(parameters)
-    // `run` would try again for ever. Here the caller has to know.
+    // `run` would try again until it can. Here the caller has to know.
     await open()
     const ending = new AbortController()
     const end = () => ending.abort()
     const signals = signal ? [signal, closing] : [closing]
     const forgets = signals.map((one) => onAbort(one, end))
     if (signals.some(({ aborted }) => aborted)) end()
-    const mine = endOnAbort(last, ending.signal)
-    const turn = inTime(
-      mine,
-      Math.min(until - performance.now(), longestTimer),
-      end,
-    )
-      .catch(() => undefined)
-      .then(() =>
-        ending.signal.aborted
-          ? 0
-          : runUntilIdle([worker, ...also], { until, signal: ending.signal }),
-      )
-      .finally(() => {
-        for (const forget of forgets) forget()
-      })
-    last = Promise.allSettled([last, turn])
-    const nextLook = await turn
+    const run = async (before: Promise<unknown>) => {
+      const rest = Math.min(until - performance.now(), longestTimer)
+      const turn = endOnAbort(before, ending.signal)
+      // The calls before may take longer than this one may wait.
+      await inTime(turn, rest, end).catch(() => undefined)
+      if (ending.signal.aborted) return 0
+      const { signal } = ending
+      return runUntilIdle([worker, ...also], { until, signal })
+    }
+    const running = run(last)
+    last = Promise.allSettled([last, running])
+    const nextLook = await running.finally(() => {
+      for (const forget of forgets) forget()
+    })
     const rest = closing.aborted ? 0 : nextLook - performance.now()
     const pause = Math.min(Math.max(0, rest), longestPause)
     return { next: new Date(Date.now() + pause) }

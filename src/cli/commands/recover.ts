@@ -102,8 +102,8 @@ const meanings = {
 type Found = Partial<Record<keyof typeof meanings, string[]>>
 
 /**
- * Lists what was recorded since the database was replaced: ids of orders, or the
- * hashes of transactions that belong to none.
+ * Lists the payments recorded since the database was replaced. Each is named by
+ * the id of its order, or without one by the hash of its transaction.
  */
 async function findSinceReplaced(orders: Orders): Promise<Found> {
   const newest = await orders.events({ after: 'latest' })

@@ -52,19 +52,21 @@ export function createProbes(
       return failed(isSetup(error) ? 'wrongSetup' : 'storeUnavailable')
     }
   }
+  // A look that hangs is waited for by all later probes: none begins another.
   const lookInTime = async (): Promise<ProbeVerdict> => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
     const late = () => failed('storeUnavailable')
-    const verdict = await inTime(look(), longestLook, late)
+    const verdict = await inTime(looking, longestLook, late)
     last = { verdict, at: performance.now() }
-    looking = undefined
     return verdict
   }
   const readiness = async (): Promise<ProbeVerdict> => {
     if (closing.aborted) return failed('stopping')
     if (store.lost?.aborted) return failed('storeLost')
     if (last && performance.now() - last.at < freshFor) return last.verdict
-    looking ??= lookInTime()
-    return looking
+    return lookInTime()
   }
   return {
     readiness,

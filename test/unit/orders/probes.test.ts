@@ -109,13 +109,20 @@ test('a store that fails makes a process unready, until it is back', async () =>
 })
 
 test('a store that hangs is waited for 3 seconds, and by liveness not at all', async () => {
-  const { orders } = open(() => new Promise(() => undefined))
+  const { orders, writes } = open(() => new Promise(() => undefined))
   const ready = orders.readiness()
   expect(await orders.liveness()).toEqual(isOk)
   await vi.advanceTimersByTimeAsync(2_999)
   expect(await Promise.race([ready, 'waiting'])).toBe('waiting')
   await vi.advanceTimersByTimeAsync(1)
   expect(await ready).toEqual({ ok: false, reason: 'storeUnavailable' })
+  // Later probes wait for the same look.
+  const before = writes()
+  await vi.advanceTimersByTimeAsync(1_000)
+  const again = orders.readiness()
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(await again).toEqual({ ok: false, reason: 'storeUnavailable' })
+  expect(writes()).toBe(before)
 })
 
 test('liveness alone finds that the store is lost', async () => {

@@ -2,7 +2,6 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { metricTable } from '../../../src/otel/metricTable.js'
@@ -98,57 +97,47 @@ test('the panels of the dashboard have names and places of their own', () => {
 const promtool = (...words: string[]) =>
   execFileSync('promtool', words, { encoding: 'utf8' })
 const isMissing = spawnSync('promtool', ['--version']).error !== undefined
-if (isMissing)
-  process.stderr.write(
-    'promtool is not installed: the rules were not judged.\n',
+const whySkipped = 'promtool is not installed: the rules were not judged.'
+
+test('promtool accepts the rules and the configuration', ({ skip }) => {
+  if (isMissing) return skip(whySkipped)
+  expect(promtool('check', 'rules', `${folder}/rules.yml`)).toContain(
+    `${alerts.length} rules found`,
   )
+  expect(promtool('check', 'config', `${folder}/prometheus.yml`)).toContain(
+    'is valid',
+  )
+})
 
-test.skipIf(isMissing)(
-  'promtool accepts the rules and the configuration',
-  () => {
-    expect(promtool('check', 'rules', `${folder}/rules.yml`)).toContain(
-      `${alerts.length} rules found`,
+test('each alert rings when it should, and none when all is well', ({
+  skip,
+}) => {
+  if (isMissing) return skip(whySkipped)
+  expect(promtool('test', 'rules', `${folder}/rules.test.yml`)).toContain(
+    'SUCCESS',
+  )
+  const { tests } = parse(readText('rules.test.yml'))
+  const rung = tests
+    .slice(0, -1)
+    .flatMap(
+      ({ alert_rule_test }: { alert_rule_test: { alertname: string }[] }) =>
+        alert_rule_test.map(({ alertname }) => alertname),
     )
-    expect(promtool('check', 'config', `${folder}/prometheus.yml`)).toContain(
-      'is valid',
-    )
-  },
-)
+  expect(rung).toEqual(alerts.map(({ alert }) => alert))
+})
 
-test.skipIf(isMissing)(
-  'each alert rings when it should, and none when all is well',
-  () => {
-    expect(promtool('test', 'rules', `${folder}/rules.test.yml`)).toContain(
-      'SUCCESS',
-    )
-    const { tests } = parse(readText('rules.test.yml'))
-    const rung = tests
-      .slice(0, -1)
-      .flatMap(
-        ({ alert_rule_test }: { alert_rule_test: { alertname: string }[] }) =>
-          alert_rule_test.map(({ alertname }) => alertname),
-      )
-    expect(rung).toEqual(alerts.map(({ alert }) => alert))
-  },
-)
-
-test.skipIf(isMissing)(
-  'promtool can read each question of the dashboard',
-  () => {
-    const place = mkdtempSync(join(tmpdir(), 'countersign-rules-'))
-    try {
-      const rules = asked.map((expr, at) => ({
-        record: `asked_${at}`,
-        expr: expr.replaceAll('$__rate_interval', '1m'),
-      }))
-      const file = join(place, 'rules.yml')
-      writeFileSync(
-        file,
-        JSON.stringify({ groups: [{ name: 'asked', rules }] }),
-      )
-      expect(promtool('check', 'rules', file)).toContain('SUCCESS')
-    } finally {
-      rmSync(place, { recursive: true })
-    }
-  },
-)
+test('promtool can read each question of the dashboard', ({ skip }) => {
+  if (isMissing) return skip(whySkipped)
+  const place = mkdtempSync(join(tmpdir(), 'countersign-rules-'))
+  try {
+    const rules = asked.map((expr, at) => ({
+      record: `asked_${at}`,
+      expr: expr.replaceAll('$__rate_interval', '1m'),
+    }))
+    const file = join(place, 'rules.yml')
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'asked', rules }] }))
+    expect(promtool('check', 'rules', file)).toContain('SUCCESS')
+  } finally {
+    rmSync(place, { recursive: true })
+  }
+})
