@@ -3,6 +3,7 @@ import type { Row } from './compare.js'
 /** What takes minutes, gigabytes or a browser is measured only if asked for. */
 type Asked = {
   claim?: string | undefined
+  growth?: string | undefined
   load?: string | undefined
   million?: string | undefined
   page?: boolean | undefined
@@ -13,6 +14,7 @@ type Asked = {
 /** What asks for all of them at the smallest size that each can have. */
 export const smallest: Asked = {
   claim: '200',
+  growth: '600',
   load: '8',
   million: '600',
   page: true,
@@ -161,6 +163,20 @@ export const benches: readonly Bench[] = [
       (await import('./ordersMillion.js')).benchMillionPostgres(
         Number(million),
       ),
+  },
+  {
+    name: 'growthPostgres',
+    minutes: 60,
+    flag: 'growth',
+    run: async ({ growth }) =>
+      (await import('./ordersMillion.js')).benchGrowth(Number(growth)),
+  },
+  {
+    name: 'archivePostgres',
+    minutes: 60,
+    flag: 'growth',
+    run: async ({ growth }) =>
+      (await import('./ordersMillion.js')).benchArchive(Number(growth)),
   },
   {
     name: 'shopPage',

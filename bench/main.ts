@@ -21,6 +21,7 @@ import { beSmall } from './sized.js'
 const { run, only, missing, smoke, ...given } = parseArgs({
   options: {
     claim: { type: 'string' },
+    growth: { type: 'string' },
     load: { type: 'string' },
     million: { type: 'string' },
     page: { type: 'boolean' },

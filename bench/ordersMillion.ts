@@ -42,16 +42,43 @@ type Engine = {
   stop(): Promise<void>
 }
 
+/** Two databases that are compared. */
+type Sizes = {
+  few: number
+  orders: number
+  /** Of these, how many are in the archive. */
+  archived?: number
+  /** Whether the audit of the larger one is measured, which takes minutes. */
+  audits?: boolean
+}
+
 /** What each call takes among many orders in SQLite, beside few. */
 export async function benchMillionSqlite(orders: number): Promise<Row[]> {
   const engine = await startSqlite()
-  return measureEngine(engine, orders).finally(engine.stop)
+  const sizes = { few, orders, audits: true }
+  return measureEngine(engine, sizes).finally(engine.stop)
 }
 
 /** The same in PostgreSQL. */
 export async function benchMillionPostgres(orders: number): Promise<Row[]> {
   const engine = await startPostgres()
-  return measureEngine(engine, orders).finally(engine.stop)
+  const sizes = { few, orders, audits: true }
+  return measureEngine(engine, sizes).finally(engine.stop)
+}
+
+/** What each call takes in PostgreSQL beside a tenth of the orders. */
+export async function benchGrowth(orders: number): Promise<Row[]> {
+  const engine = await startPostgres()
+  const sizes = { few: Math.ceil(orders / 10), orders }
+  return measureEngine(engine, sizes).finally(engine.stop)
+}
+
+/** The same with nine in ten of them in the archive. */
+export async function benchArchive(orders: number): Promise<Row[]> {
+  const engine = await startPostgres()
+  const few = Math.ceil(orders / 10)
+  const sizes = { few, orders, archived: orders - few }
+  return measureEngine(engine, sizes).finally(engine.stop)
 }
 
 async function startSqlite(): Promise<Engine> {
@@ -70,7 +97,16 @@ async function startSqlite(): Promise<Engine> {
 }
 
 async function startPostgres(): Promise<Engine> {
-  const database = await startDatabase(['-c', 'shared_buffers=512MB'])
+  // All but the first speeds up the filling.
+  const settings = [
+    'shared_buffers=512MB',
+    'wal_level=minimal',
+    'max_wal_senders=0',
+    'max_wal_size=8GB',
+    'checkpoint_timeout=1h',
+  ]
+  const flags = settings.flatMap((setting) => ['-c', setting])
+  const database = await startDatabase(flags)
   return {
     name: 'PostgreSQL',
     create: async (name, shop) => {
@@ -91,7 +127,10 @@ async function prepare(place: Place): Promise<void> {
   await store.close()
 }
 
-async function measureEngine(engine: Engine, orders: number): Promise<Row[]> {
+async function measureEngine(
+  engine: Engine,
+  { few, orders, archived = 0, audits = false }: Sizes,
+): Promise<Row[]> {
   const chain = await startDevChain({ blockTime: 0 })
   const servers: BenchServer[] = []
   const privateKey = generatePrivateKey()
@@ -108,6 +147,7 @@ async function measureEngine(engine: Engine, orders: number): Promise<Row[]> {
           recipient: address.toLowerCase(),
           orders: count,
           open,
+          archived: count === orders ? archived : 0,
           perBlock: Math.ceil(count / blocks),
           now: Number(timestamp),
         }
@@ -119,10 +159,12 @@ async function measureEngine(engine: Engine, orders: number): Promise<Row[]> {
     )
     const [small, large] = sides
     if (!small || !large) throw new Error('Two databases are needed.')
-    const name = `${orders} orders, ${engine.name}`
+    const name = `${orders} orders${archived ? `, ${archived} archived` : ''}, ${engine.name}`
     const times = await measureCalls(chain, { small, large, privateKey })
+    const rows = callRows(name, few, times)
+    if (!audits) return rows
     const cost = await auditApart(chain, { ...large, privateKey })
-    return [...callRows(name, times), ...auditRows(name, cost)]
+    return [...rows, ...auditRows(name, cost)]
   } finally {
     for (const server of servers) server.stop()
     await chain.stop()
@@ -242,7 +284,7 @@ function startLooks(
   return { once: watcher.look, end: store.close }
 }
 
-function callRows(name: string, times: CallTimes): Row[] {
+function callRows(name: string, few: number, times: CallTimes): Row[] {
   return [...times].map(([call, { small, large }]) => ({
     name: `${name}: ${call}, ${large.toFixed(1)} ms`,
     peer: `1.5 times that of ${few}, ${small.toFixed(1)} ms`,

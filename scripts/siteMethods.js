@@ -42,6 +42,7 @@ export const tasks = {
     readiness: 'going-live',
     suspend: 'going-live',
     resume: 'going-live',
+    archive: 'stores',
     reseal: 'settings',
     within: 'stores',
     changeRecipients: 'settings',

@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import type { DestinationOrders } from './DestinationOrders.js'
 import type { RunDueParameters } from './runDue.js'
 import type { RunWorkerParameters } from './runWorker.js'
+import type { ArchiveParameters, ArchiveReport } from './verbs/archiveOrders.js'
 import type { ChangeRecipientsParameters } from './verbs/changeRecipients.js'
 import type { ProbeVerdict } from './verbs/createProbes.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
@@ -116,6 +117,30 @@ export interface Orders extends DestinationOrders {
    * ```
    */
   readiness(): Promise<ProbeVerdict>
+
+  /**
+   * Moves old orders to the archive, a second set of tables in the same
+   * database, with their attempts, transactions, proofs and events. So the
+   * tables that workers and checkouts use keep the size of what is recent. All
+   * methods find archived orders as before, and an order that changes once
+   * more, for example by a refund, moves back by itself.
+   *
+   * Moves sales, charges and refunds whose end is final. Leaves all others
+   * where they are, however old. Orders and workers continue meanwhile. You can stop it and call it again,
+   * also from several processes at once. With `memoryStore`, nothing moves.
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws the reason of `signal` when that aborts.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export function archiveNightly(orders: Orders) {
+   *   return orders.archive({ olderThan: 90 * 24 * 3600 })
+   * }
+   * ```
+   */
+  archive(parameters: ArchiveParameters): Promise<ArchiveReport>
 
   /**
    * Encrypts every secret of these orders and their channels again with the

@@ -20,6 +20,7 @@ import { acceptCancellation } from './verbs/acceptCancellation.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
 import { acceptRefund } from './verbs/acceptRefund.js'
 import { approveCancellation } from './verbs/approveCancellation.js'
+import { archiveOrders } from './verbs/archiveOrders.js'
 import { auditOrders } from './verbs/auditOrders.js'
 import { cancellationToSign } from './verbs/cancellationToSign.js'
 import { captureOrder } from './verbs/captureOrder.js'
@@ -111,6 +112,10 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       }),
     liveness: () => watchVerb(context, 'liveness', liveness),
     readiness: () => watchVerb(context, 'readiness', readiness),
+    archive: (given) =>
+      perform('archive', given, () =>
+        untilSignal(context, given, archiveOrders),
+      ),
     reseal: (given = {}) =>
       perform('reseal', given, () => untilSignal(context, given, resealOrders)),
     changeRecipients: (given) =>

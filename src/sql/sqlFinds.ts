@@ -9,6 +9,12 @@ import type {
   TransactionQuery,
 } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
+import {
+  fromSide,
+  ofBothSides,
+  type Side,
+  sides,
+} from './tables/archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
@@ -90,13 +96,12 @@ function attemptsBy(
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
   const kind = by === 'nonce' ? 'bytes' : 'text'
-  return session
-    .selectFrom('attempts')
-    .selectAll()
-    .orderBy('order_id')
-    .orderBy('number')
-    .where(dialect.among(by, kind, slot('list')))
-    .compile()
+  const from = (side: Side) =>
+    session
+      .selectFrom(fromSide(side, 'attempts'))
+      .selectAll()
+      .where(dialect.among(by, kind, slot('list')))
+  return ofBothSides(from, 'order_id, number').compile(session)
 }
 
 export async function findTransactions(
@@ -112,12 +117,10 @@ export async function findTransactions(
     })
     return decodeRows(transactionTable, rows)
   }
-  const transactions = session
-    .selectFrom('transactions')
-    .selectAll()
-    .orderBy('nonce')
-    .orderBy('bump')
-  const found = () => {
+  const from = (side: Side) => {
+    const transactions = session
+      .selectFrom(fromSide(side, 'transactions'))
+      .selectAll()
     if ('hashes' in query)
       return transactions
         .where('chain_id', '=', BigInt(query.chainId))
@@ -132,12 +135,25 @@ export async function findTransactions(
       return transactions
         .where(inSubmitter(query.sentBy, 'account'))
         .where('nonce', '>=', BigInt(query.fromNonce))
+        .orderBy('nonce')
+        .orderBy('bump')
         .limit(BigInt(query.limit))
     return transactions
       .where(inSubmitter(query.at, 'account'))
       .where('nonce', '=', BigInt(query.nonce))
   }
-  return decodeRows(transactionTable, await found().execute())
+  const order = 'nonce, bump'
+  if ('sentBy' in query) {
+    const { limit } = query
+    const rows = await mergeRows(finder, sides.map(from), { order, limit })
+    return decodeRows(transactionTable, rows)
+  }
+  // None in flight is in the archive.
+  const found =
+    'inFlight' in query
+      ? await from('live').orderBy('nonce').orderBy('bump').execute()
+      : (await ofBothSides(from, order).execute(session)).rows
+  return decodeRows(transactionTable, found)
 }
 
 function transactionsOfOrders(
@@ -145,26 +161,45 @@ function transactionsOfOrders(
   _: object,
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
-  const further = session
-    .selectFrom('movements')
-    .innerJoin('transactions', (join) =>
-      join
-        .onRef('transactions.chain_id', '=', 'movements.chain_id')
-        .onRef('transactions.account', '=', 'movements.account')
-        .onRef('transactions.nonce', '=', 'movements.nonce')
-        .onRef('transactions.bump', '=', 'movements.bump'),
-    )
-    .selectAll('transactions')
-    .where(dialect.among('movements.order_id', 'text', slot('list')))
-  // `union` leaves out a transaction that several of the orders find.
+  const from = (side: Side) => ofOrdersOn(side, { session, dialect }, slot)
+  return ofBothSides(from, 'nonce, bump').compile(session)
+}
+
+/** Finds the transactions of orders that are on one side. */
+export async function findTransactionsOn(
+  finder: Finder,
+  side: Side,
+  orderIds: readonly string[],
+): Promise<TransactionRow[]> {
+  const list = finder.dialect.listOf('text', orderIds)
+  const rows = await ofOrdersOn(side, finder, () => sql.val(list)).execute()
+  return decodeRows(transactionTable, rows)
+}
+
+function ofOrdersOn(
+  side: Side,
+  { session, dialect }: QueryPlace,
+  slot: Slot<{ list: SqlList }>,
+) {
+  // A transaction and its movements are on the same side. `union` leaves out a
+  // transaction that several of the orders find.
   return session
-    .selectFrom('transactions')
+    .selectFrom(fromSide(side, 'transactions'))
     .selectAll()
     .where(dialect.among('order_id', 'text', slot('list')))
-    .union(further)
-    .orderBy('nonce')
-    .orderBy('bump')
-    .compile()
+    .union(
+      session
+        .selectFrom(fromSide(side, 'movements'))
+        .innerJoin(fromSide(side, 'transactions'), (join) =>
+          join
+            .onRef('transactions.chain_id', '=', 'movements.chain_id')
+            .onRef('transactions.account', '=', 'movements.account')
+            .onRef('transactions.nonce', '=', 'movements.nonce')
+            .onRef('transactions.bump', '=', 'movements.bump'),
+        )
+        .selectAll('transactions')
+        .where(dialect.among('movements.order_id', 'text', slot('list'))),
+    )
 }
 
 export async function findProofs(
@@ -176,15 +211,17 @@ export async function findProofs(
     const { fromBlock = 0n, limit } = query
     if (query.destinations.length > dialect.mostNamed)
       return findOfMany(query.destinations, finder, async (parts) => {
-        const found = parts.map((part) =>
-          session
-            .selectFrom('proofs')
-            .selectAll()
-            .where(inPart(dialect, part))
-            .where('block_number', '>=', fromBlock)
-            .orderBy('block_number')
-            .orderBy('log_index')
-            .limit(BigInt(limit)),
+        const found = parts.flatMap((part) =>
+          sides.map((side) =>
+            session
+              .selectFrom(fromSide(side, 'proofs'))
+              .selectAll()
+              .where(inPart(dialect, part))
+              .where('block_number', '>=', fromBlock)
+              .orderBy('block_number')
+              .orderBy('log_index')
+              .limit(BigInt(limit)),
+          ),
         )
         const order = 'block_number, chain_id, log_index'
         const rows = await mergeRows(finder, found, { order, limit })
@@ -210,15 +247,14 @@ export async function findProofs(
     return decodeRows(proofTable, rows)
   }
   const hashes = dialect.listOf('bytes', query.hashes)
-  const rows = await session
-    .selectFrom('proofs')
-    .selectAll()
-    .where('chain_id', '=', BigInt(query.chainId))
-    .where(dialect.among('transaction_hash', 'bytes', hashes))
-    .orderBy('block_number')
-    .orderBy('log_index')
-    .execute()
-  return decodeRows(proofTable, rows)
+  const from = (side: Side) =>
+    session
+      .selectFrom(fromSide(side, 'proofs'))
+      .selectAll()
+      .where('chain_id', '=', BigInt(query.chainId))
+      .where(dialect.among('transaction_hash', 'bytes', hashes))
+  const found = ofBothSides(from, 'block_number, log_index')
+  return decodeRows(proofTable, (await found.execute(session)).rows)
 }
 
 type PageValues = DestinationValues & { limit: bigint }
@@ -229,15 +265,17 @@ function proofsFrom(
   slot: Slot<PageValues & { fromBlock: bigint }>,
 ): CompiledQuery<object> {
   const parts = Array.from({ length: destinations }, (_, at) =>
-    session
-      .selectFrom('proofs')
-      .selectAll()
-      .where(inSlots(slot, at))
-      .where('block_number', '>=', slot('fromBlock'))
-      .orderBy('block_number')
-      .orderBy('log_index')
-      .limit(slot('limit')),
-  )
+    sides.map((side) =>
+      session
+        .selectFrom(fromSide(side, 'proofs'))
+        .selectAll()
+        .where(inSlots(slot, at))
+        .where('block_number', '>=', slot('fromBlock'))
+        .orderBy('block_number')
+        .orderBy('log_index')
+        .limit(slot('limit')),
+    ),
+  ).flat()
   const order = 'block_number, chain_id, log_index'
   return merge(dialect, parts, { order, limit: slot('limit') }).compile(session)
 }
@@ -247,13 +285,12 @@ function proofsOfOrders(
   _: object,
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
-  return session
-    .selectFrom('proofs')
-    .selectAll()
-    .where(dialect.among('order_id', 'text', slot('list')))
-    .orderBy('block_number')
-    .orderBy('log_index')
-    .compile()
+  const from = (side: Side) =>
+    session
+      .selectFrom(fromSide(side, 'proofs'))
+      .selectAll()
+      .where(dialect.among('order_id', 'text', slot('list')))
+  return ofBothSides(from, 'block_number, log_index').compile(session)
 }
 
 export async function findEvents(
@@ -270,19 +307,22 @@ export async function findEvents(
     return decodeRows(eventTable, rows)
   }
   if ('newest' in query) {
-    const last = session
-      .selectFrom('events')
-      .selectAll()
-      .orderBy('cursor', 'desc')
-      .limit(1n)
-    if (query.newest === 'all')
-      return decodeRows(eventTable, await last.execute())
     const findLast = async (conditions: readonly RawBuilder<boolean>[]) => {
-      const lasts = conditions.map((condition) => last.where(condition))
+      const lasts = conditions.flatMap((condition) =>
+        sides.map((side) =>
+          session
+            .selectFrom(fromSide(side, 'events'))
+            .selectAll()
+            .where(condition)
+            .orderBy('cursor', 'desc')
+            .limit(1n),
+        ),
+      )
       const order = 'cursor desc'
       const rows = await mergeRows(finder, lasts, { order, limit: 1 })
       return decodeRows(eventTable, rows)
     }
+    if (query.newest === 'all') return findLast([sql<boolean>`1 = 1`])
     if (query.newest.length > dialect.mostNamed)
       return findOfMany(query.newest, finder, (parts) =>
         findLast(parts.map((part) => inPart(dialect, part))),
@@ -292,14 +332,16 @@ export async function findEvents(
   const { after, limit } = query
   if (query.destinations.length > dialect.mostNamed)
     return findOfMany(query.destinations, finder, async (parts) => {
-      const found = parts.map((part) =>
-        session
-          .selectFrom('events')
-          .selectAll()
-          .where(inPart(dialect, part))
-          .where('cursor', '>', after)
-          .orderBy('cursor')
-          .limit(BigInt(limit)),
+      const found = parts.flatMap((part) =>
+        sides.map((side) =>
+          session
+            .selectFrom(fromSide(side, 'events'))
+            .selectAll()
+            .where(inPart(dialect, part))
+            .where('cursor', '>', after)
+            .orderBy('cursor')
+            .limit(BigInt(limit)),
+        ),
       )
       const rows = await mergeRows(finder, found, { order: 'cursor', limit })
       return decodeRows(eventTable, rows)
@@ -321,12 +363,12 @@ function eventsOfOrders(
   _: object,
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
-  return session
-    .selectFrom('events')
-    .selectAll()
-    .orderBy('cursor')
-    .where(dialect.among('order_id', 'text', slot('list')))
-    .compile()
+  const from = (side: Side) =>
+    session
+      .selectFrom(fromSide(side, 'events'))
+      .selectAll()
+      .where(dialect.among('order_id', 'text', slot('list')))
+  return ofBothSides(from, 'cursor').compile(session)
 }
 
 function eventsAfter(
@@ -335,14 +377,16 @@ function eventsAfter(
   slot: Slot<PageValues & { after: bigint }>,
 ): CompiledQuery<object> {
   const parts = Array.from({ length: destinations }, (_, at) =>
-    session
-      .selectFrom('events')
-      .selectAll()
-      .orderBy('cursor')
-      .where(inSlots(slot, at))
-      .where('cursor', '>', slot('after'))
-      .limit(slot('limit')),
-  )
+    sides.map((side) =>
+      session
+        .selectFrom(fromSide(side, 'events'))
+        .selectAll()
+        .orderBy('cursor')
+        .where(inSlots(slot, at))
+        .where('cursor', '>', slot('after'))
+        .limit(slot('limit')),
+    ),
+  ).flat()
   return merge(dialect, parts, {
     order: 'cursor',
     limit: slot('limit'),

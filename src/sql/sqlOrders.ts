@@ -11,6 +11,12 @@ import type {
   OrderRecord,
   Submitter,
 } from '../store/types.js'
+import {
+  fromSide,
+  ofBothSides,
+  type Side,
+  sides,
+} from './tables/archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
@@ -54,6 +60,7 @@ export async function findOrders(
   return find(partsOf(destinations))
 }
 
+/** Locks rows that are found, but none in the archive. */
 async function findByIds(
   finder: Finder,
   ids: readonly string[],
@@ -61,30 +68,47 @@ async function findByIds(
 ): Promise<OrderRecord[]> {
   if (ids.length === 0) return []
   const { dialect, locks } = finder
-  const { rows } = await runQuery(finder, ordersById, {
-    // When rows are locked, the filter by review runs after the locking. Before
-    // it, another writer could still put an order in review, and the order
-    // would be missed.
-    shape: { locks, needReview: needReview && !locks },
-    values: { ids: dialect.listOf('text', ids) },
+  const find = async (among: readonly string[], shape: IdsShape) => {
+    const values = { ids: dialect.listOf('text', among) }
+    const { rows } = await runQuery(finder, ordersById, { shape, values })
+    return decodeRows(orderTable, rows)
+  }
+  const isWanted = (order: OrderRecord) => order.needsReview || !needReview
+  // When rows are locked, the filter by review runs after the locking. Before
+  // it, another writer could still put an order in review, and the order would
+  // be missed. None in the archive is in review.
+  const orders = await find(ids, {
+    locks,
+    needReview: needReview && !locks,
+    isLive: locks || needReview,
   })
-  const orders = decodeRows(orderTable, rows).filter(
-    (order) => order.needsReview || !needReview,
-  )
   const byId = new Map(orders.map((order) => [order.id, order]))
-  return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
+  const missing = needReview ? [] : ids.filter((id) => !byId.has(id))
+  if (locks && missing.length > 0) {
+    const shape = { locks: false, needReview: false, isLive: false }
+    for (const order of await find(missing, shape)) byId.set(order.id, order)
+  }
+  return [...new Set(ids)].flatMap((id) => {
+    const order = byId.get(id)
+    return order && isWanted(order) ? order : []
+  })
 }
+
+type IdsShape = { locks: boolean; needReview: boolean; isLive: boolean }
 
 function ordersById(
   { session, dialect }: QueryPlace,
-  { locks, needReview }: { locks: boolean; needReview: boolean },
+  { locks, needReview, isLive }: IdsShape,
   slot: Slot<{ ids: SqlList }>,
 ): CompiledQuery<object> {
-  return (
+  const from = (side: Side) =>
     session
-      .selectFrom('orders')
+      .selectFrom(fromSide(side, 'orders'))
       .selectAll()
       .where(dialect.among('id', 'text', slot('ids')))
+  if (!isLive) return ofBothSides(from, 'id').compile(session)
+  return (
+    from('live')
       .$if(needReview, (query) => query.where(sql<boolean>`needs_review`))
       // Every transaction locks rows in this order, so that two of them cannot
       // deadlock.
@@ -148,33 +172,39 @@ async function findRefunds(
   orderIds: readonly string[],
 ): Promise<OrderRecord[]> {
   if (orderIds.length === 0) return []
-  const rows = await session
-    .selectFrom('orders')
-    .selectAll()
-    .where('role', '=', 'refund')
-    .where('parent_id', 'is not', null)
-    .where(dialect.among('parent_id', 'text', dialect.listOf('text', orderIds)))
-    .orderBy('position')
-    .execute()
+  const parents = dialect.listOf('text', orderIds)
+  const from = (side: Side) =>
+    session
+      .selectFrom(fromSide(side, 'orders'))
+      .selectAll()
+      .where('role', '=', 'refund')
+      .where('parent_id', 'is not', null)
+      .where(dialect.among('parent_id', 'text', parents))
+  const { rows } = await ofBothSides(from, 'position').execute(session)
   return decodeRows(orderTable, rows)
 }
 
 type ChargeSearch = Extract<OrderQuery, { chargesOf: string }>
 
 async function findCharges(
-  { session }: Finder,
+  finder: Finder,
   { chargesOf, before, limit }: ChargeSearch,
 ): Promise<OrderRecord[]> {
-  const rows = await session
-    .selectFrom('orders')
-    .selectAll()
-    .where('role', '=', 'charge')
-    .where('parent_id', '=', chargesOf)
-    .where('position', '<', before ?? maxInteger)
-    .orderBy('position', 'desc')
-    .limit(BigInt(limit))
-    .execute()
-  return decodeRows(orderTable, rows)
+  const parts = sides.map((side) =>
+    finder.session
+      .selectFrom(fromSide(side, 'orders'))
+      .selectAll()
+      .where('role', '=', 'charge')
+      .where('parent_id', '=', chargesOf)
+      .where('position', '<', before ?? maxInteger)
+      .orderBy('position', 'desc')
+      .limit(BigInt(limit)),
+  )
+  const order = 'position desc'
+  return decodeRows(
+    orderTable,
+    await mergeRows(finder, parts, { order, limit }),
+  )
 }
 
 const isListed = sql.raw<boolean>(
@@ -189,9 +219,9 @@ async function listOrders(
   places: readonly SearchedPart[],
 ): Promise<OrderRecord[]> {
   const { session, dialect } = finder
-  const from = (condition: RawBuilder<boolean>) => {
+  const from = (side: Side, condition: RawBuilder<boolean>) => {
     let part = session
-      .selectFrom('orders')
+      .selectFrom(fromSide(side, 'orders'))
       .selectAll()
       .where(condition)
       .where(isListed)
@@ -201,14 +231,16 @@ async function listOrders(
     if (before !== undefined) part = part.where('position', '<', before)
     return part
   }
-  const parts = places.flatMap((place) => {
-    const part = from(inPart(dialect, place))
-    // The index of states is sorted only within each state. So each state gets
-    // a query of its own, and the results are merged.
-    return states
-      ? [...new Set(states)].map((state) => part.where('state', '=', state))
-      : [part]
-  })
+  const parts = places.flatMap((place) =>
+    sides.flatMap((side) => {
+      const part = from(side, inPart(dialect, place))
+      // The index of states is sorted only within each state. So each state
+      // gets a query of its own, and the results are merged.
+      return states
+        ? [...new Set(states)].map((state) => part.where('state', '=', state))
+        : [part]
+    }),
+  )
   const order = 'position desc'
   return decodeRows(
     orderTable,
@@ -307,7 +339,17 @@ function searchToken(
       .orderBy('settled_block')
       .orderBy('position')
       .execute()
-  if ('oldest' in query) return own.orderBy('position').execute()
+  if ('oldest' in query) {
+    const both = sides.map((side) =>
+      session
+        .selectFrom(fromSide(side, 'orders'))
+        .selectAll()
+        .where(inPart(dialect, part))
+        .orderBy('position')
+        .limit(BigInt(limit)),
+    )
+    return mergeRows({ session, dialect }, both, { order: 'position', limit })
+  }
   const open = orders
     .where(inPart(dialect, part, 'filtered'))
     .where('position', '>', query.after ?? -1n)

@@ -3,6 +3,7 @@ import { loadOnce } from '../core/loadOnce.js'
 import { StoreError } from '../store/errors.js'
 import { lostEvents } from '../store/lostEvents.js'
 import type { Lease, PaymentStore } from '../store/types.js'
+import { archiveOver, bringBack } from './sqlArchive.js'
 import {
   checkSqlLease,
   releaseSqlLease,
@@ -14,6 +15,7 @@ import { sqlReader } from './sqlReader.js'
 import { loadValue, replaceValue } from './sqlSettings.js'
 import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
 import { sqlWriter } from './sqlWriter.js'
+import { ArchivedFault } from './tables/archivedTables.js'
 import { assertMigrated, migrate, migrations } from './tables/migrations.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
 import type { Migration, SqlEngine, SqlSession } from './tables/sqlEngine.js'
@@ -50,8 +52,21 @@ export function createSqlStore(
     checks: { lease?: Lease | undefined; known?: number } = {},
   ) =>
     patiently((until) =>
-      runUnit(engine, mode, { ...checks, work, seen, tell, until }),
+      runUnit(engine, mode, { ...checks, work, seen, tell, until }).catch(
+        async (error: unknown) => {
+          if (error instanceof ArchivedFault) await moveBack(error.orderIds)
+          throw error
+        },
+      ),
     )
+  const moveBack = (orderIds: readonly string[]): Promise<void> => {
+    const move = (session: SqlSession) =>
+      bringBack(engine, writing(session), orderIds)
+    return run('write', move, { known })
+  }
+  const writing = (session: SqlSession): Finder => {
+    return { session, dialect, locks: dialect.locksRows }
+  }
   const tell = (by: Lease | undefined) => {
     for (const listener of listeners) listener(by?.key)
   }
@@ -100,6 +115,12 @@ export function createSqlStore(
         },
         { lease, known },
       )
+    },
+    archive: async (query) => {
+      await openToWrite()
+      const move = (session: SqlSession) =>
+        archiveOver(engine, writing(session), query)
+      return run('write', move, { known })
     },
     takeLease: async (wanted) => {
       await openToWrite()

@@ -47,6 +47,11 @@ export function storeLater(
     open: () => ask((store) => store.open()),
     read: (work) => ask((store) => store.read(work)),
     write: (work, options) => ask((store) => store.write(work, options)),
+    archive: (query) =>
+      ask(
+        async (store) =>
+          (await store.archive?.(query)) ?? { moved: 0, last: undefined },
+      ),
     takeLease: (wanted) => ask((store) => store.takeLease(wanted)),
     releaseLease: (lease) => ask((store) => store.releaseLease(lease)),
     lost: losing.signal,

@@ -888,6 +888,16 @@ export type EarlyQuery = Pick<Destination, 'chainId' | 'token'> & {
   early: readonly Exclude<EarlyState, 'paid'>[]
 }
 
+/** Selects orders that are over, oldest first. */
+export type ArchiveQuery = {
+  over: readonly Destination[]
+  /** Unix seconds before which the orders were drafted. */
+  before: bigint
+  /** A `position`: only later orders. */
+  after?: bigint | undefined
+  limit: number
+}
+
 /** Selects orders that have a secret of another key than `except`. */
 export type SecretQuery = {
   destinations: readonly Destination[]
@@ -997,6 +1007,22 @@ export type PaymentStore = {
    * database. Does nothing if the lease is lost already.
    */
   releaseLease(lease: Lease): Promise<void>
+  /**
+   * Moves orders that are over to the archive: a second set of tables, with
+   * their attempts, transactions, proofs and events. All queries find them
+   * there as before, except those for work: due, open, unsettled or settled
+   * orders, early answers, transactions in flight, and secrets. A transaction
+   * that updates one of them moves it back first.
+   *
+   * An order is over if its end is final, and nothing of it is due, sent or
+   * waiting. Absent in a store that gains nothing by it.
+   *
+   * @returns `moved`: number of orders; `last`: position of the last one that
+   * was looked at, for the next call; absent if there was none.
+   */
+  archive?(
+    query: ArchiveQuery,
+  ): Promise<{ moved: number; last: bigint | undefined }>
   /**
    * Calls `listener` when a process may have written events. This is only a
    * hint: the call may come late or never. Returns a function that unregisters

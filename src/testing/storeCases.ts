@@ -1,3 +1,4 @@
+import { archiveCases } from '../../test/storeCases/archiveCases.js'
 import { channelCases } from '../../test/storeCases/channelCases.js'
 import { earlyCases } from '../../test/storeCases/earlyCases.js'
 import { eventCases } from '../../test/storeCases/eventCases.js'
@@ -36,6 +37,7 @@ export const storeCases: readonly StoreCase[] = [
   ...orderQueryCases,
   ...ledgerQueryCases,
   ...refundCases,
+  ...archiveCases,
   ...earlyCases,
   ...secretCases,
   ...refusalCases,

@@ -221,6 +221,7 @@ const verbs = {
   capture: { orderId: '1' },
   run: { signal },
   runDue: { until: Date.now() + 600_000 },
+  archive: { olderThan: 1 },
   reseal: {},
   within: { recipients: [] },
   changeRecipients: { add: [] },

@@ -34,8 +34,9 @@ export const postgresDialect: SqlDialect = {
   },
   textBeforeSpace: (column) =>
     `left(${column}, greatest(strpos(${column}, ' ') - 1, 0))`,
-  rows: (json) => sql`jsonb_array_elements(${json}::jsonb)
-    with ordinality as rows(value, place) order by place`,
+  rows: (json, condition = 'true') => sql`jsonb_array_elements(${json}::jsonb)
+    with ordinality as rows(value, place)
+    where ${sql.raw(condition)} order by place`,
   among: (column, _, list) => sql<boolean>`${sql.ref(column)} = any(${list})`,
   listOf: (kind, values) =>
     kind === 'bytes'

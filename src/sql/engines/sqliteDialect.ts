@@ -31,7 +31,8 @@ export const sqliteDialect: SqlDialect = {
   },
   textBeforeSpace: (column) =>
     `substr(${column}, 1, max(instr(${column}, ' ') - 1, 0))`,
-  rows: (json) => sql`json_each(${json}) order by key`,
+  rows: (json, condition = 'true') =>
+    sql`json_each(${json}) where ${sql.raw(condition)} order by key`,
   among: (column, kind, list) => {
     const value = sql.raw(kind === 'bytes' ? 'unhex(value)' : 'value')
     return sql<boolean>`${sql.ref(column)} in

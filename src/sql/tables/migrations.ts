@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
+import { archiveSchema } from './archiveSchema.js'
 import { channelSchema } from './channelSchema.js'
 import { schema } from './schema.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
@@ -9,7 +10,11 @@ import { SqlLoss } from './sqlLoss.js'
  * The steps from each version of the tables to the next, in order. The first
  * creates version 1.
  */
-export const migrations: readonly Migration[] = [schema, channelSchema]
+export const migrations: readonly Migration[] = [
+  schema,
+  channelSchema,
+  archiveSchema,
+]
 
 /**
  * Brings the tables to the newest version, in one transaction that excludes all

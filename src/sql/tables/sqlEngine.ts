@@ -59,8 +59,11 @@ export type SqlDialect = {
    * there is no space.
    */
   textBeforeSpace(column: string): string
-  /** SQL expression: the rows of one JSON parameter, in their order. */
-  rows(json: RawBuilder<string>): RawBuilder<unknown>
+  /**
+   * SQL expression: the rows of one JSON parameter, in their order; only those
+   * that meet a condition, if one is given.
+   */
+  rows(json: RawBuilder<string>, condition?: string): RawBuilder<unknown>
   /** SQL condition: the column has one of the values of a list. */
   among(
     column: string,

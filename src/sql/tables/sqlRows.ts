@@ -4,6 +4,8 @@ import {
   StaleRecordError,
   StoreError,
 } from '../../store/errors.js'
+import type { Movement } from '../../store/types.js'
+import { ArchivedFault, findArchived } from './archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './runQuery.js'
 import type { SeenRows, VersionedRow } from './seenRows.js'
 import {
@@ -61,30 +63,81 @@ export async function insertRows<row>(
   const members = membersOf(table).filter(
     ({ member }) => member !== table.given,
   )
-  const shape = { table: table.name, members }
+  const { unlikeArchived } = table
+  const shape = { table: table.name, members, unlikeArchived }
   const encode = (chunk: readonly object[]) => ({
     json: encodeRows(members, chunk),
   })
-  await inChunks({ table, dialect, encode }, rows, async (values) => {
-    await runQuery({ session, dialect }, rowsInserted, {
-      shape,
-      values,
-    }).catch(throwDuplicate(table.name))
+  await inChunks({ table, dialect, encode }, rows, async (values, chunk) => {
+    const { numAffectedRows } = await runQuery(
+      { session, dialect },
+      rowsInserted,
+      { shape, values },
+    ).catch(throwDuplicate(table.name))
+    if (numAffectedRows !== BigInt(chunk.length))
+      throw new DuplicateRecordError({ table: table.name })
   })
 }
 
 type RowsShape = { table: string; members: readonly Member[] }
 
+type InsertShape = RowsShape & {
+  unlikeArchived?: readonly string[] | undefined
+}
+
+/** Leaves out rows that the archive has already. */
 function rowsInserted(
   { session, dialect }: QueryPlace,
-  { table, members }: RowsShape,
+  { table, members, unlikeArchived = [] }: InsertShape,
   slot: Slot<{ json: string }>,
 ): CompiledQuery<unknown> {
   const columns = members.map(({ column }) => `"${column}"`).join(', ')
   const cells = members.map(({ kind }, index) => dialect.cell(kind, index))
+  const unlike = members.flatMap(({ member, column }, index) =>
+    unlikeArchived.includes(member) ? { column, cell: cells[index] } : [],
+  )
+  // Selects these columns first: a table's column `value` would hide the row.
+  const named = unlike.map(({ column }) => column).join(', ')
+  const equal = unlike.map(({ column, cell }) => `kept.${column} = ${cell}`)
+  const isNew =
+    unlike.length > 0
+      ? `not exists (select 1 from (select ${named} from archived_${table}) as kept
+        where ${equal.join(' and ')})`
+      : undefined
   return sql`insert into ${sql.table(table)}
     (${sql.raw(columns)}) select ${sql.raw(cells.join(', '))}
-    from ${dialect.rows(slot('json'))}`.compile(session)
+    from ${dialect.rows(slot('json'), isNew)}`.compile(session)
+}
+
+/** Deletes rows by their key. Ignores those that do not exist. */
+export async function deleteRows<row>(
+  session: SqlSession,
+  dialect: SqlDialect,
+  table: SqlTable<row>,
+  rows: readonly object[],
+): Promise<void> {
+  const keys: readonly string[] = table.key
+  const members = membersOf(table).filter(({ member }) => keys.includes(member))
+  const shape = { table: table.name, members }
+  const encode = (chunk: readonly object[]) => ({
+    json: encodeRows(members, chunk),
+  })
+  await inChunks({ table, dialect, encode }, rows, async (values) => {
+    await runQuery({ session, dialect }, rowsDeleted, { shape, values })
+  })
+}
+
+function rowsDeleted(
+  { session, dialect }: QueryPlace,
+  { table, members }: RowsShape,
+  slot: Slot<{ json: string }>,
+): CompiledQuery<unknown> {
+  const columns = members.map(({ column }) => column).join(', ')
+  const cells = members.map(({ kind }, index) => dialect.cell(kind, index))
+  return sql`delete from ${sql.table(table)} where (${sql.raw(columns)}) in
+    (select ${sql.raw(cells.join(', '))} from ${dialect.rows(slot('json'))})`.compile(
+    session,
+  )
 }
 
 /**
@@ -92,6 +145,7 @@ function rowsInserted(
  * only the columns that differ from the remembered row of that version, so that
  * the database leaves other indexes untouched.
  *
+ * @throws {@link ArchivedFault} when a row's order is in the archive.
  * @throws {@link StaleRecordError} when a row is missing or has another
  * version.
  * @throws {@link DuplicateRecordError} when another row has the same identity.
@@ -120,9 +174,24 @@ export async function updateRows<row>(
       rowsUpdated,
       { shape, values },
     ).catch(throwDuplicate(table.name))
-    if (numAffectedRows !== BigInt(chunk.length))
-      throw new StaleRecordError({ table: table.name })
+    if (numAffectedRows === BigInt(chunk.length)) return
+    const orderIds = table.unlikeArchived ? ordersIn(chunk) : []
+    const archived = await findArchived({ session, dialect }, orderIds)
+    if (archived.length > 0) throw new ArchivedFault(archived)
+    throw new StaleRecordError({ table: table.name })
   })
+}
+
+/** Returns the ids of the orders to which rows of any table belong. */
+function ordersIn(rows: readonly object[]): string[] {
+  const ids = rows.flatMap((row): unknown[] => [
+    Reflect.get(row, 'id'),
+    Reflect.get(row, 'orderId'),
+    ...((Reflect.get(row, 'further') ?? []) as readonly Movement[]).map(
+      ({ orderId }) => orderId,
+    ),
+  ])
+  return [...new Set(ids.filter((id) => typeof id === 'string'))]
 }
 
 function rowsUpdated(
@@ -169,6 +238,10 @@ function findChanged<row>(
 }
 
 type Member = { member: string; column: string; kind: ColumnKind }
+
+export function columnsOf<row>(table: SqlTable<row>): string[] {
+  return membersOf(table).map(({ column }) => column)
+}
 
 /** Caches the members of each table, because every statement needs them. */
 const known = /* @__PURE__ */ new WeakMap<object, readonly Member[]>()

@@ -22,24 +22,37 @@ export type SqlTable<row> = {
   readonly given?: keyof row & string
   /** Most rows in one statement. @default 500 */
   readonly mostRows?: number
+  /** Members in which no row equals one of the archive. */
+  readonly unlikeArchived?: readonly (keyof row & string)[]
 }
 
-export type SqlTables = {
+/** Tables whose rows belong to an order. The archive has one like each. */
+type OrderTables = {
   orders: SqlRow<Columns<OrderRecord>>
   attempts: SqlRow<Columns<AttemptRecord>>
   transactions: SqlRow<Columns<TransactionRow>>
   movements: SqlRow<Columns<MovementRow>>
   proofs: SqlRow<Columns<ProofRecord>>
   events: SqlRow<Columns<EventRecord>>
-  notes: SqlRow<Columns<NoteRecord>>
-  subscriptions: SqlRow<Columns<SubscriptionRecord>>
-  channels: SqlRow<Columns<ChannelRecord>>
-  recipients: SqlRow<Columns<RecipientRecord>>
-  settings: { key: string; value: string }
-  leases: { key: string; owner: string; fence: bigint; expires: bigint }
-  counters: { name: string; last: bigint }
-  versions: { version: bigint }
 }
+
+export type ArchivedTable = keyof OrderTables
+
+type ArchiveTables = {
+  [name in ArchivedTable as `archived_${name}`]: OrderTables[name]
+}
+
+export type SqlTables = OrderTables &
+  ArchiveTables & {
+    notes: SqlRow<Columns<NoteRecord>>
+    subscriptions: SqlRow<Columns<SubscriptionRecord>>
+    channels: SqlRow<Columns<ChannelRecord>>
+    recipients: SqlRow<Columns<RecipientRecord>>
+    settings: { key: string; value: string }
+    leases: { key: string; owner: string; fence: bigint; expires: bigint }
+    counters: { name: string; last: bigint }
+    versions: { version: bigint }
+  }
 
 const destination: Columns<Destination> = {
   chainId: 'number',
@@ -50,6 +63,7 @@ const destination: Columns<Destination> = {
 export const orderTable: SqlTable<OrderRecord> = {
   name: 'orders',
   key: ['id'],
+  unlikeArchived: ['id'],
   given: 'position',
   columns: {
     ...destination,
@@ -115,6 +129,7 @@ export const earlyTable: SqlTable<EarlyRow> = {
 export const attemptTable: SqlTable<AttemptRecord> = {
   name: 'attempts',
   key: ['orderId', 'number'],
+  unlikeArchived: ['nonce'],
   columns: {
     chainId: 'number',
     token: 'bytes',
@@ -150,6 +165,7 @@ export type TransactionRow = Omit<TransactionRecord, 'movements'> & {
 export const transactionTable: SqlTable<TransactionRow> = {
   name: 'transactions',
   key: ['chainId', 'account', 'nonce', 'bump'],
+  unlikeArchived: ['chainId', 'account', 'nonce', 'bump'],
   columns: {
     chainId: 'number',
     account: 'bytes',
@@ -191,6 +207,7 @@ export const movementTable: SqlTable<MovementRow> = {
 export const proofTable: SqlTable<ProofRecord> = {
   name: 'proofs',
   key: ['chainId', 'transactionHash', 'logIndex'],
+  unlikeArchived: ['chainId', 'transactionHash', 'logIndex'],
   columns: {
     ...destination,
     transactionHash: 'bytes',

@@ -154,6 +154,14 @@ const fills = [
       sha256('salt'), 'open', 1, 1, case when n % 100 = 0 then n else 0 end, 0,
       0, 0, 1, 1, case when n % 100 = 0 then n end, 1
     from generate_series(1, 20000) as n`,
+  ...[
+    'orders',
+    'attempts',
+    'transactions',
+    'movements',
+    'proofs',
+    'events',
+  ].map((table) => `insert into archived_${table} select * from ${table}`),
   `insert into leases (key, owner, fence, expires)
     select 'lease-' || n, 'one', n, n from generate_series(1, 20000) as n`,
   `insert into counters (name, last)
@@ -639,8 +647,12 @@ async function record(
   const finder = { session: session as SqlSession, dialect, locks: false }
   // An update finds no row of that version, which is as good here.
   await ask?.(finder).catch(() => undefined)
+  // It then asks whether the row is in the archive.
+  const asked = statements.filter(
+    ({ sql }) => !sql.startsWith('select id from archived_orders'),
+  )
   // Nothing decodes the addresses of this pool, so they look like others and
   // are named in a second statement.
-  expect(statements.length).toBeLessThanOrEqual(ask && unnamed.has(ask) ? 2 : 1)
-  return statements.slice(0, 1)
+  expect(asked.length).toBeLessThanOrEqual(ask && unnamed.has(ask) ? 2 : 1)
+  return asked.slice(0, 1)
 }

@@ -162,6 +162,27 @@ test.each(places)(
 )
 
 test.each(places)(
+  'a dump of version 3 of %s opens, with every row as it was, and an order in the archive',
+  async (name, place) => {
+    const [first, third] = [await place(), await place()]
+    await first.run(readDump(name))
+    for (const version of [1, 2, 3]) await third.run(readDump(name, version))
+    const expected = createSqlStore(first.engine())
+    const store = createSqlStore(third.engine())
+    expect(await readAll(store)).toEqual(await readAll(expected))
+    const ids = ['drafted']
+    const find = () => store.read((it) => it.orders.find({ ids }))
+    await store.write(async ({ orders }) => {
+      const found = await orders.find({ ids })
+      await orders.update(found.map((row) => ({ ...row, tries: 1 })))
+    })
+    expect(await find()).toMatchObject([{ id: 'drafted', version: 2 }])
+    await store.close()
+    await expected.close()
+  },
+)
+
+test.each(places)(
   'the schema of a new database of %s equals its dumps, and so does that of a migrated one',
   async (name, place) => {
     const [created, restored] = [await place(), await place()]
@@ -172,8 +193,7 @@ test.each(places)(
       await store.open()
       await store.close()
     }
-    await restored.run(readDump(name))
-    await restored.run(readDump(name, 2))
+    for (const version of [1, 2, 3]) await restored.run(readDump(name, version))
     const schema = await restored.schema()
     expect(await created.schema()).toEqual(schema)
     expect(await migrated.schema()).toEqual(schema)
@@ -198,11 +218,19 @@ test.each(places)(
   },
 )
 
+/** A step that changes orders changes those in the archive, too. */
+const inBoth = (change: (table: string) => string) =>
+  ['orders', 'archived_orders'].map(change)
+
 const step2: Migration = ({ integer }) => [
-  `alter table orders add column looks ${integer} not null default 0`,
+  ...inBoth(
+    (table) =>
+      `alter table ${table} add column looks ${integer} not null default 0`,
+  ),
   'update orders set looks = tries + 1',
 ]
-const step3: Migration = () => ['alter table orders rename looks to glances']
+const step3: Migration = () =>
+  inBoth((table) => `alter table ${table} rename looks to glances`)
 
 test.each(places)(
   'a database of %s is led through every step it lacks, once',

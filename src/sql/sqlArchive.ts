@@ -1,0 +1,159 @@
+import { type RawBuilder, sql } from 'kysely'
+import { ordersOf } from '../store/movements.js'
+import type { ArchiveQuery } from '../store/types.js'
+import { findTransactionsOn } from './sqlFinds.js'
+import { furtherRows, toRecord, toRow } from './sqlMovements.js'
+import type { Finder } from './sqlOrders.js'
+import { findArchived, type Side, tableOn } from './tables/archivedTables.js'
+import { groupByToken, inPart, mergeRows } from './tables/sqlDestinations.js'
+import type { SqlEngine } from './tables/sqlEngine.js'
+import { columnsOf, deleteRows, insertRows } from './tables/sqlRows.js'
+import {
+  type ArchivedTable,
+  attemptTable,
+  eventTable,
+  movementTable,
+  orderTable,
+  proofTable,
+  type SqlTable,
+  transactionTable,
+} from './tables/sqlTables.js'
+
+/** Implements `archive` of `PaymentStore`. One process moves rows at a time. */
+export async function archiveOver(
+  { lock }: SqlEngine,
+  finder: Finder,
+  { over, before, after = -1n, limit }: ArchiveQuery,
+): Promise<{ moved: number; last: bigint | undefined }> {
+  const { session, dialect } = finder
+  await lock(session, 'archive')
+  const parts = groupByToken(over).map((part) =>
+    session
+      .selectFrom('orders')
+      .select(['id', 'position'])
+      .where(inPart(dialect, part, 'filtered'))
+      .where('position', '>', after)
+      .where(isOver(before))
+      .orderBy('position')
+      .limit(BigInt(limit)),
+  )
+  const found = await mergeRows(finder, parts, { order: 'position', limit })
+  const last = found.at(-1)
+  if (!last) return { moved: 0, last: undefined }
+  // Of these, moves the ones that are over still, and that nobody else writes.
+  const locked = session
+    .selectFrom('orders')
+    .select('id')
+    .where(dialect.among('id', 'text', dialect.listOf('text', idsIn(found))))
+    .where(isOver(before))
+    .where(isClosed)
+    .orderBy('id')
+    .$if(finder.locks, (query) => query.forUpdate().skipLocked())
+  const ids = idsIn(await locked.execute())
+  await moveOrders(finder, ids, 'archive')
+  return { moved: ids.length, last: BigInt(Reflect.get(last, 'position')) }
+}
+
+/**
+ * Moves those of the orders that are in the archive back to the tables that
+ * workers search. Their versions stay.
+ */
+export async function bringBack(
+  { lock }: SqlEngine,
+  finder: Finder,
+  orderIds: readonly string[],
+): Promise<void> {
+  await lock(finder.session, 'archive')
+  await moveOrders(finder, await findArchived(finder, orderIds), 'live')
+}
+
+const idsIn = (rows: readonly object[]) =>
+  rows.map((row) => String(Reflect.get(row, 'id')))
+
+/**
+ * The SQL condition, by the order's row alone, that nothing happens to it any
+ * more unless somebody calls for it. Leaves out the newest order, because
+ * SQLite numbers the next one after it.
+ */
+function isOver(before: bigint): RawBuilder<boolean> {
+  return sql<boolean>`role in ('sale', 'charge', 'refund')
+    and created_at < ${before} and finality = 'finalized'
+    and send_due is null and look_due is null and not needs_review
+    and (early is null or early in ('paid', 'unpaid'))
+    and position < (select max(position) from orders)`
+}
+
+/** The SQL condition that no signature or transaction of an order is left. */
+const isClosed = sql<boolean>`
+  not exists (select 1 from attempts where attempts.order_id = orders.id
+    and (spendable or signature is not null or cancellation is not null))
+  and not exists (select 1 from transactions
+    where transactions.order_id = orders.id
+    and (in_flight or raw is not null))
+  and not exists (select 1 from movements join transactions
+    on transactions.chain_id = movements.chain_id
+    and transactions.account = movements.account
+    and transactions.nonce = movements.nonce
+    and transactions.bump = movements.bump
+    where movements.order_id = orders.id
+    and (in_flight or raw is not null))`
+
+/** Tables whose rows name one order, their columns, and which of them does. */
+const ofOneOrder: readonly [ArchivedTable, readonly string[], string][] = [
+  ['orders', columnsOf(orderTable), 'id'],
+  ['attempts', columnsOf(attemptTable), 'order_id'],
+  ['proofs', columnsOf(proofTable), 'order_id'],
+  ['events', columnsOf(eventTable), 'order_id'],
+]
+
+async function moveOrders(
+  finder: Finder,
+  orderIds: readonly string[],
+  to: Side,
+): Promise<void> {
+  if (orderIds.length === 0) return
+  const { session, dialect } = finder
+  const from = to === 'live' ? 'archive' : 'live'
+  const list = dialect.listOf('text', orderIds)
+  for (const [name, all, column] of ofOneOrder) {
+    const source = sql.table(tableOn(from, name))
+    const columns = sql.raw(all.join(', '))
+    const isOurs = dialect.among(column, 'text', list)
+    await sql`insert into ${sql.table(tableOn(to, name))}
+      (${columns}) select ${columns} from ${source}
+      where ${isOurs}`.execute(session)
+    await sql`delete from ${source} where ${isOurs}`.execute(session)
+  }
+  await moveTransactions(finder, orderIds, { from, to })
+}
+
+/**
+ * Moves the transactions of orders that were moved just now. One that also
+ * carries an order that is not in the archive stays until that order is.
+ */
+async function moveTransactions(
+  finder: Finder,
+  orderIds: readonly string[],
+  { from, to }: { from: Side; to: Side },
+): Promise<void> {
+  const { session, dialect } = finder
+  const sent = (await findTransactionsOn(finder, from, orderIds)).map(toRecord)
+  const archived = new Set(await findArchived(finder, ordersOf(sent)))
+  const moved = sent.filter(
+    ({ movements }) =>
+      to === 'live' || movements.every(({ orderId }) => archived.has(orderId)),
+  )
+  const move = async <row>(
+    name: ArchivedTable,
+    table: SqlTable<row>,
+    rows: readonly object[],
+  ) => {
+    const on = (side: Side): SqlTable<row> => {
+      return { ...table, name: tableOn(side, name), unlikeArchived: [] }
+    }
+    await deleteRows(session, dialect, on(from), rows)
+    await insertRows(session, dialect, on(to), rows)
+  }
+  await move('transactions', transactionTable, moved.map(toRow))
+  await move('movements', movementTable, furtherRows(moved))
+}
