@@ -37,6 +37,7 @@ export async function benchMerchantPage(): Promise<Row[]> {
       recipient: account.address.toLowerCase(),
       orders: numOrders,
       open: 200,
+      archived: 0,
       perBlock: 10,
       now: Number(timestamp),
     })

@@ -65,7 +65,7 @@ async function read(shop: RefundShop, ids: readonly string[]) {
     listed: await orders.list(),
     captured: await orders.list({ states: ['captured'], limit: 1 }),
     events: await orders.events({ limit: 1_000 }),
-    counts: (await orders.health()).orders,
+    counts: (await orders.health()).destinations[0]?.counts,
     journal,
     audit: await orders.audit(),
   }
@@ -132,9 +132,10 @@ test('an archived order that nobody paid is offered and paid again', async () =>
   await shop.workUntil(async () => (await get()).state === 'expired')
   await shop.look()
   expect(await archiveLater(shop)).toEqual({ archived: 1 })
-  const { payment } = await shop.orders.reauthorize({ orderId })
+  const again = await shop.orders.reauthorize({ orderId })
+  if (!again.ok) throw new Error(again.reason)
   const buyer = await fundedAccount(chain, price)
-  const signed = await pay(buyer, payment)
+  const signed = await pay(buyer, again.payment)
   const verdict = await shop.orders.accept({ orderId, payment: signed })
   expect(verdict).toMatchObject({ ok: true })
   expect(await shop.orders.capture({ orderId })).toMatchObject({
