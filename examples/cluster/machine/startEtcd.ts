@@ -41,6 +41,7 @@ export async function startEtcd(folder: string): Promise<Etcd> {
         ETCD_INITIAL_ADVERTISE_PEER_URLS: addressOf(peer),
         ETCD_INITIAL_CLUSTER: all,
         ETCD_INITIAL_CLUSTER_STATE: 'new',
+        ETCD_ENABLE_V2: true,
         // All three share one disk here.
         ETCD_HEARTBEAT_INTERVAL: 300,
         ETCD_ELECTION_TIMEOUT: 3_000,
