@@ -1,3 +1,4 @@
+import { brokenArchive } from './brokenArchive.js'
 import { brokenChannels } from './brokenChannels.js'
 import { brokenEvents } from './brokenEvents.js'
 import { brokenLeases } from './brokenLeases.js'
@@ -22,4 +23,5 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenSubscriptions,
   ...brokenChannels,
   ...brokenRecipients,
+  ...brokenArchive,
 ]
