@@ -10,12 +10,13 @@ const packages = ['countersign', 'countersign/*', 'viem', 'viem/*']
  * Programs import the package there; workers and pages have it in their bundle.
  */
 export async function bundleHosts(project: string): Promise<void> {
+  const modules = [join(project, 'node_modules')]
   const shared: BuildOptions = {
     bundle: true,
     format: 'esm',
     target: 'es2022',
     outdir: project,
-    nodePaths: [join(project, 'node_modules')],
+    nodePaths: modules,
     // The sources' own paths would lead to the sources of the package.
     tsconfigRaw: {},
     logLevel: 'silent',
@@ -31,6 +32,8 @@ export async function bundleHosts(project: string): Promise<void> {
   await build({
     ...shared,
     entryPoints: host('worker'),
+    // The store of Durable Objects needs kysely, which the project lacks.
+    nodePaths: [...modules, join(folder, '../../node_modules')],
     platform: 'neutral',
     mainFields: ['module', 'main'],
     conditions: ['worker', 'workerd'],

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { knownTokens } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { type Orders, toHledger } from 'countersign/orders'
 import {
@@ -121,7 +122,13 @@ export async function findBookProblems(
       functionName: 'balanceOf',
       args: [recipient],
     })
-    const account = `assets:${chain.chain.id}:${chain.token}:${recipient}`
+    // The books name a known token by its symbol.
+    const { id: chainId } = chain.chain
+    const known = knownTokens.find(
+      (one) => one.chainId === chainId && one.address === chain.token,
+    )
+    const unit = known?.symbol ?? chain.token
+    const account = `assets:${chainId}:${unit}:${recipient}`
     const shown = read[account] ?? '0'
     if (shown !== formatUnits(balance, 6))
       problems.push(`${account} is ${shown}, with ${balance} on chain`)

@@ -61,7 +61,14 @@ export const durableCases = (
           const { events } = await orders.events({ orderId })
           types = events.map(({ type }) => type)
         }
-        expectEqual(types, ['drafted', 'stored', 'captured', 'fulfil'])
+        expectEqual(types, [
+          'drafted',
+          'accepted',
+          'captureRequested',
+          'capturing',
+          'captured',
+          'fulfil',
+        ])
       } finally {
         stop.abort()
         await running
