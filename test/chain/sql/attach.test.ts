@@ -160,7 +160,7 @@ test.each(
     const before = await print()
     const older = attach(access)
     await expect(older.open()).rejects.toThrow(
-      /^The store has tables of version 0, and this release needs version 2: use the release of your servers, or stop them and migrate\.$/,
+      /^The store has tables of version 0, and this release needs version 3: use the release of your servers, or stop them and migrate\.$/,
     )
     await older.close()
     expect(await print()).toEqual(before)

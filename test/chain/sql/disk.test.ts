@@ -114,7 +114,7 @@ const showBigint = (_: string, value: unknown) =>
 
 test('a disk that takes no more ends no process, and keeps all that was confirmed', async () => {
   // What is written beyond the limit fails, as on a disk that is full.
-  const script = `trap '' XFSZ; ulimit -f 1000; exec "$0" --import tsx test/chain/support/sqliteFiller.ts "$1"`
+  const script = `trap '' XFSZ; ulimit -f 1300; exec "$0" --import tsx test/chain/support/sqliteFiller.ts "$1"`
   const child = spawn('sh', ['-c', script, process.execPath, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
