@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { drawNonce } from '../core/drawNonce.js'
 import { hasSqliteTable } from '../sql/engines/hasSqliteTable.js'
+import { bothSides } from '../sql/tables/archivedTables.js'
 import type { SqlEngine, SqlSession } from '../sql/tables/sqlEngine.js'
 import { StoreError } from '../store/errors.js'
 import { durableDialect } from './durableDialect.js'
@@ -30,7 +31,7 @@ export function durableEngine(
       })
     },
     // No other release can migrate the tables while this object runs.
-    begin: async () => undefined,
+    begin: async () => bothSides,
     commit: async (session, isNews) => {
       await units.get(session)?.commit()
       if (isNews) database.tell(self)

@@ -9,12 +9,7 @@ import type {
   TransactionQuery,
 } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
-import {
-  fromSide,
-  ofBothSides,
-  type Side,
-  sides,
-} from './tables/archivedTables.js'
+import { fromSide, ofSides, type Side } from './tables/archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
@@ -38,6 +33,9 @@ import {
   type TransactionRow,
   transactionTable,
 } from './tables/sqlTables.js'
+
+/** Where a query searches: part of its shape. */
+type Sides = { sides: readonly Side[] }
 
 const isTrue = (column: 'spendable' | 'in_flight') =>
   sql<boolean>`${sql.ref(column)}`
@@ -65,7 +63,7 @@ export async function findAttempts(
       ? dialect.listOf('bytes', query.nonces)
       : dialect.listOf('text', query.orderIds)
   const { rows } = await runQuery(finder, attemptsBy, {
-    shape: { by },
+    shape: { by, sides: finder.sides },
     values: { list },
   })
   return decodeRows(attemptTable, rows)
@@ -92,7 +90,7 @@ function attemptsOfPayer(
 
 function attemptsBy(
   { session, dialect }: QueryPlace,
-  { by }: { by: 'nonce' | 'order_id' },
+  { by, sides }: Sides & { by: 'nonce' | 'order_id' },
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
   const kind = by === 'nonce' ? 'bytes' : 'text'
@@ -101,18 +99,18 @@ function attemptsBy(
       .selectFrom(fromSide(side, 'attempts'))
       .selectAll()
       .where(dialect.among(by, kind, slot('list')))
-  return ofBothSides(from, 'order_id, number').compile(session)
+  return ofSides(sides, from, 'order_id, number').compile(session)
 }
 
 export async function findTransactions(
   finder: Finder,
   query: TransactionQuery,
 ): Promise<TransactionRow[]> {
-  const { session, dialect } = finder
+  const { session, dialect, sides } = finder
   if ('orderIds' in query) {
     const list = dialect.listOf('text', query.orderIds)
     const { rows } = await runQuery(finder, transactionsOfOrders, {
-      shape: {},
+      shape: { sides },
       values: { list },
     })
     return decodeRows(transactionTable, rows)
@@ -152,17 +150,17 @@ export async function findTransactions(
   const found =
     'inFlight' in query
       ? await from('live').orderBy('nonce').orderBy('bump').execute()
-      : (await ofBothSides(from, order).execute(session)).rows
+      : (await ofSides(sides, from, order).execute(session)).rows
   return decodeRows(transactionTable, found)
 }
 
 function transactionsOfOrders(
   { session, dialect }: QueryPlace,
-  _: object,
+  { sides }: Sides,
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
   const from = (side: Side) => ofOrdersOn(side, { session, dialect }, slot)
-  return ofBothSides(from, 'nonce, bump').compile(session)
+  return ofSides(sides, from, 'nonce, bump').compile(session)
 }
 
 /** Finds the transactions of orders that are on one side. */
@@ -206,7 +204,7 @@ export async function findProofs(
   finder: Finder,
   query: ProofQuery,
 ): Promise<ProofRecord[]> {
-  const { session, dialect } = finder
+  const { session, dialect, sides } = finder
   if ('destinations' in query) {
     const { fromBlock = 0n, limit } = query
     if (query.destinations.length > dialect.mostNamed)
@@ -230,7 +228,7 @@ export async function findProofs(
     const destinations = distinctDestinations(query.destinations)
     if (destinations.length === 0) return []
     const { rows } = await runQuery(finder, proofsFrom, {
-      shape: { destinations: destinations.length },
+      shape: { destinations: destinations.length, sides },
       values: withDestinations(destinations, {
         fromBlock,
         limit: BigInt(limit),
@@ -241,7 +239,7 @@ export async function findProofs(
   if ('orderIds' in query) {
     const list = dialect.listOf('text', query.orderIds)
     const { rows } = await runQuery(finder, proofsOfOrders, {
-      shape: {},
+      shape: { sides },
       values: { list },
     })
     return decodeRows(proofTable, rows)
@@ -253,7 +251,7 @@ export async function findProofs(
       .selectAll()
       .where('chain_id', '=', BigInt(query.chainId))
       .where(dialect.among('transaction_hash', 'bytes', hashes))
-  const found = ofBothSides(from, 'block_number, log_index')
+  const found = ofSides(sides, from, 'block_number, log_index')
   return decodeRows(proofTable, (await found.execute(session)).rows)
 }
 
@@ -261,7 +259,7 @@ type PageValues = DestinationValues & { limit: bigint }
 
 function proofsFrom(
   { session, dialect }: QueryPlace,
-  { destinations }: { destinations: number },
+  { destinations, sides }: Sides & { destinations: number },
   slot: Slot<PageValues & { fromBlock: bigint }>,
 ): CompiledQuery<object> {
   const parts = Array.from({ length: destinations }, (_, at) =>
@@ -282,7 +280,7 @@ function proofsFrom(
 
 function proofsOfOrders(
   { session, dialect }: QueryPlace,
-  _: object,
+  { sides }: Sides,
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
   const from = (side: Side) =>
@@ -290,18 +288,18 @@ function proofsOfOrders(
       .selectFrom(fromSide(side, 'proofs'))
       .selectAll()
       .where(dialect.among('order_id', 'text', slot('list')))
-  return ofBothSides(from, 'block_number, log_index').compile(session)
+  return ofSides(sides, from, 'block_number, log_index').compile(session)
 }
 
 export async function findEvents(
   finder: Finder,
   query: EventQuery,
 ): Promise<EventRecord[]> {
-  const { session, dialect } = finder
+  const { session, dialect, sides } = finder
   if ('orderIds' in query) {
     const list = dialect.listOf('text', query.orderIds)
     const { rows } = await runQuery(finder, eventsOfOrders, {
-      shape: {},
+      shape: { sides },
       values: { list },
     })
     return decodeRows(eventTable, rows)
@@ -349,7 +347,7 @@ export async function findEvents(
   const destinations = distinctDestinations(query.destinations)
   if (destinations.length === 0) return []
   const { rows } = await runQuery(finder, eventsAfter, {
-    shape: { destinations: destinations.length },
+    shape: { destinations: destinations.length, sides },
     values: withDestinations(destinations, {
       after,
       limit: BigInt(limit),
@@ -360,7 +358,7 @@ export async function findEvents(
 
 function eventsOfOrders(
   { session, dialect }: QueryPlace,
-  _: object,
+  { sides }: Sides,
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
   const from = (side: Side) =>
@@ -368,12 +366,12 @@ function eventsOfOrders(
       .selectFrom(fromSide(side, 'events'))
       .selectAll()
       .where(dialect.among('order_id', 'text', slot('list')))
-  return ofBothSides(from, 'cursor').compile(session)
+  return ofSides(sides, from, 'cursor').compile(session)
 }
 
 function eventsAfter(
   { session, dialect }: QueryPlace,
-  { destinations }: { destinations: number },
+  { destinations, sides }: Sides & { destinations: number },
   slot: Slot<PageValues & { after: bigint }>,
 ): CompiledQuery<object> {
   const parts = Array.from({ length: destinations }, (_, at) =>

@@ -12,10 +12,11 @@ import type {
   Submitter,
 } from '../store/types.js'
 import {
+  bothSides,
   fromSide,
-  ofBothSides,
+  ofSides,
+  onlyLive,
   type Side,
-  sides,
 } from './tables/archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
@@ -33,11 +34,12 @@ import { decodeRows } from './tables/sqlRows.js'
 import { earlyTable, orderTable } from './tables/sqlTables.js'
 
 /**
- * A database session, its SQL dialect, and whether to lock the rows that are
- * found.
+ * A database session, its SQL dialect, whether to lock the rows that are found,
+ * and where to search.
  */
 export type Finder = QueryPlace & {
   readonly locks: boolean
+  readonly sides: readonly Side[]
 }
 
 export async function findOrders(
@@ -80,12 +82,12 @@ async function findByIds(
   const orders = await find(ids, {
     locks,
     needReview: needReview && !locks,
-    isLive: locks || needReview,
+    sides: locks || needReview ? onlyLive : finder.sides,
   })
   const byId = new Map(orders.map((order) => [order.id, order]))
   const missing = needReview ? [] : ids.filter((id) => !byId.has(id))
   if (locks && missing.length > 0) {
-    const shape = { locks: false, needReview: false, isLive: false }
+    const shape = { locks: false, needReview: false, sides: bothSides }
     for (const order of await find(missing, shape)) byId.set(order.id, order)
   }
   return [...new Set(ids)].flatMap((id) => {
@@ -94,11 +96,15 @@ async function findByIds(
   })
 }
 
-type IdsShape = { locks: boolean; needReview: boolean; isLive: boolean }
+type IdsShape = {
+  locks: boolean
+  needReview: boolean
+  sides: readonly Side[]
+}
 
 function ordersById(
   { session, dialect }: QueryPlace,
-  { locks, needReview, isLive }: IdsShape,
+  { locks, needReview, sides }: IdsShape,
   slot: Slot<{ ids: SqlList }>,
 ): CompiledQuery<object> {
   const from = (side: Side) =>
@@ -106,7 +112,7 @@ function ordersById(
       .selectFrom(fromSide(side, 'orders'))
       .selectAll()
       .where(dialect.among('id', 'text', slot('ids')))
-  if (!isLive) return ofBothSides(from, 'id').compile(session)
+  if (sides.length > 1) return ofSides(sides, from, 'id').compile(session)
   return (
     from('live')
       .$if(needReview, (query) => query.where(sql<boolean>`needs_review`))
@@ -168,7 +174,7 @@ function ordersAnswered(
 }
 
 async function findRefunds(
-  { session, dialect }: Finder,
+  { session, dialect, sides }: Finder,
   orderIds: readonly string[],
 ): Promise<OrderRecord[]> {
   if (orderIds.length === 0) return []
@@ -180,7 +186,7 @@ async function findRefunds(
       .where('role', '=', 'refund')
       .where('parent_id', 'is not', null)
       .where(dialect.among('parent_id', 'text', parents))
-  const { rows } = await ofBothSides(from, 'position').execute(session)
+  const { rows } = await ofSides(sides, from, 'position').execute(session)
   return decodeRows(orderTable, rows)
 }
 
@@ -190,7 +196,7 @@ async function findCharges(
   finder: Finder,
   { chargesOf, before, limit }: ChargeSearch,
 ): Promise<OrderRecord[]> {
-  const parts = sides.map((side) =>
+  const parts = finder.sides.map((side) =>
     finder.session
       .selectFrom(fromSide(side, 'orders'))
       .selectAll()
@@ -232,7 +238,7 @@ async function listOrders(
     return part
   }
   const parts = places.flatMap((place) =>
-    sides.flatMap((side) => {
+    finder.sides.flatMap((side) => {
       const part = from(side, inPart(dialect, place))
       // The index of states is sorted only within each state. So each state
       // gets a query of its own, and the results are merged.
@@ -312,7 +318,7 @@ async function searchOrders(
 }
 
 function searchToken(
-  { session, dialect, locks }: Finder,
+  { session, dialect, locks, sides }: Finder,
   query: DestinationSearch,
   part: SearchedPart,
 ): Promise<object[]> {

@@ -15,14 +15,23 @@ import { sqlReader } from './sqlReader.js'
 import { loadValue, replaceValue } from './sqlSettings.js'
 import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
 import { sqlWriter } from './sqlWriter.js'
-import { ArchivedFault } from './tables/archivedTables.js'
+import { ArchivedFault, bothSides, type Side } from './tables/archivedTables.js'
 import { assertMigrated, migrate, migrations } from './tables/migrations.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
-import type { Migration, SqlEngine, SqlSession } from './tables/sqlEngine.js'
+import type {
+  BeginChecks,
+  Migration,
+  SqlEngine,
+  SqlSession,
+} from './tables/sqlEngine.js'
 import { mayRunAgain, runPatiently, SqlFault } from './tables/sqlFault.js'
 
 type Mode = 'read' | 'write'
-type Work<result> = (session: SqlSession, unit: SqlUnit) => Promise<result>
+type Work<result> = (
+  session: SqlSession,
+  unit: SqlUnit,
+  sides: readonly Side[],
+) => Promise<result>
 
 /**
  * Creates a store over an SQL engine.
@@ -49,7 +58,7 @@ export function createSqlStore(
   const run = <result>(
     mode: Mode,
     work: Work<result>,
-    checks: { lease?: Lease | undefined; known?: number } = {},
+    checks: BeginChecks & { lease?: Lease | undefined } = {},
   ) =>
     patiently((until) =>
       runUnit(engine, mode, { ...checks, work, seen, tell, until }).catch(
@@ -65,7 +74,7 @@ export function createSqlStore(
     return run('write', move, { known })
   }
   const writing = (session: SqlSession): Finder => {
-    return { session, dialect, locks: dialect.locksRows }
+    return { session, dialect, locks: dialect.locksRows, sides: bothSides }
   }
   const tell = (by: Lease | undefined) => {
     for (const listener of listeners) listener(by?.key)
@@ -79,7 +88,10 @@ export function createSqlStore(
     })
     const identity = await run('read', (session) => engine.identify(session))
     const enter = (session: SqlSession) =>
-      enterDatabase({ session, dialect, locks: true }, identity)
+      enterDatabase(
+        { session, dialect, locks: true, sides: bothSides },
+        identity,
+      )
     await run('write', enter, { known })
     return { identity }
   }
@@ -97,23 +109,27 @@ export function createSqlStore(
     open,
     read: async (work) => {
       await open()
-      return run('read', (session, unit) =>
-        work(sqlReader({ session, dialect, locks: false }, unit)),
+      return run(
+        'read',
+        (session, unit, sides) =>
+          work(sqlReader({ session, dialect, locks: false, sides }, unit)),
+        { isPrepared: true },
       )
     },
     write: async (work, { lease } = {}) => {
       await openToWrite()
       return run(
         'write',
-        async (session, unit) => {
+        async (session, unit, sides) => {
           if (lease) await checkSqlLease(session, dialect, lease)
-          const { writer, flush } = sqlWriter(session, engine, unit)
+          const finder = { ...writing(session), sides }
+          const { writer, flush } = sqlWriter(finder, engine, unit)
           const result = await work(writer)
           await unit.end()
           if (unit.failure === undefined) await flush()
           return result
         },
-        { lease, known },
+        { lease, known, isPrepared: true },
       )
     },
     archive: async (query) => {
@@ -177,15 +193,13 @@ async function runUnit<result>(
     work,
     seen,
     lease,
-    known,
     tell,
     until,
-  }: {
+    ...checks
+  }: BeginChecks & {
     work: Work<result>
     seen: SeenRows
     lease?: Lease | undefined
-    /** Newest version of the tables to write to; checked if given. */
-    known?: number | undefined
     tell: (by: Lease | undefined) => void
     until: number
   },
@@ -193,8 +207,8 @@ async function runUnit<result>(
   const unit = startSqlUnit(seen)
   const use = async (session: SqlSession) => {
     try {
-      await engine.begin(session, mode, known)
-      const result = await work(session, unit).finally(unit.end)
+      const sides = await engine.begin(session, mode, checks)
+      const result = await work(session, unit, sides).finally(unit.end)
       if (unit.failure !== undefined) throw unit.failure
       // A write under a lease that adds no event changes only rows that its own
       // worker uses. So it notifies no other process.

@@ -35,12 +35,11 @@ import {
  * then on other writers wait for the commit.
  */
 export function sqlWriter(
-  session: SqlSession,
+  finder: Finder,
   engine: SqlEngine,
   unit: SqlUnit,
 ): { writer: StoreWriter; flush(): Promise<void> } {
-  const { dialect } = engine
-  const finder: Finder = { session, dialect, locks: dialect.locksRows }
+  const { session, dialect } = finder
   const reader = sqlReader(finder, unit)
   const change = (request: () => Promise<void>) => {
     unit.changed = true

@@ -62,8 +62,8 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
       const dialect = new PostgresDialect({ pool })
       return new Kysely<SqlTables>({ dialect }).connection().execute(use)
     },
-    begin: (session, mode, known) =>
-      database.begin(session, begins[mode], known),
+    begin: (session, mode, checks) =>
+      database.begin(session, begins[mode], checks),
     commit: (session, isNews) => runText(session, isNews ? tell : 'commit'),
     rollback: (session) => runText(session, 'rollback').catch(ignoreError),
     assertDurable,

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
+import { bothSides } from '../tables/archivedTables.js'
 import { assertKnown } from '../tables/migrations.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
@@ -119,11 +120,12 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
       if (isClosed) throw new StoreError('is closed')
       return commits.join((session) => commits.writeAlone(session, use))
     },
-    begin: async (session, mode, known) => {
+    begin: async (session, mode, { known }) => {
       if (mode === 'write') await commits.begin(session)
       else await whileBusy(() => runText(session, 'begin'))
-      if (known === undefined) return
-      assertKnown(Number(await loadNumber(session, newestVersion)), known)
+      if (known !== undefined)
+        assertKnown(Number(await loadNumber(session, newestVersion)), known)
+      return bothSides
     },
     commit: async (session) => {
       if (commits.has(session)) return commits.keep(session)

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import { bothSides, onlyLive, type Side } from '../tables/archivedTables.js'
 import { assertKnown } from '../tables/migrations.js'
 import { runText } from '../tables/runQuery.js'
-import type { SqlSession } from '../tables/sqlEngine.js'
+import type { BeginChecks, SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 import { SqlLoss } from '../tables/sqlLoss.js'
 import type { PostgresStoreParameters } from './postgresParameters.js'
@@ -47,6 +48,14 @@ const noTable = '42P01'
  */
 const tablesVersion = '(select max(version) from versions) as version'
 
+/**
+ * SQL expression. A search of an empty archive besides costs PostgreSQL a plan
+ * for each statement.
+ */
+const hasArchive = 'exists (select 1 from archived_orders) as archived'
+
+type Began = { place: string; version?: bigint | string; archived?: boolean }
+
 type Database = { place: string; identity: string }
 
 /**
@@ -59,16 +68,14 @@ export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
   /**
    * Begins a transaction, and checks the database in the same round trip.
    *
-   * @param known the newest version of the tables that this release may write
-   * to; `undefined` to check no version.
    * @throws {@link StoreError} when another database has replaced the one that
    * was opened, or when the tables are of a newer version.
    */
   begin(
     session: SqlSession,
     script: string,
-    known: number | undefined,
-  ): Promise<void>
+    checks: BeginChecks,
+  ): Promise<readonly Side[]>
 } {
   let known: Database | undefined
   const load = standbys === 'synchronous' ? loadPlain : loadIdentity
@@ -77,10 +84,11 @@ export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
       known = await load(session)
       return known.identity
     },
-    begin: async (session, script, newest) => {
+    begin: async (session, script, { known: newest, isPrepared }) => {
       const version = newest === undefined ? '' : `, ${tablesVersion}`
-      const asked = sql.raw<{ place: string; version?: bigint | string }>(
-        `${script}; select ${place} as place${version}`,
+      const archived = isPrepared ? `, ${hasArchive}` : ''
+      const asked = sql.raw<Began>(
+        `${script}; select ${place} as place${version}${archived}`,
       )
       const { rows } = await asked.execute(session).catch(throwLoss)
       const [row] = rows
@@ -90,6 +98,7 @@ export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
         known = found
       }
       if (newest !== undefined) assertKnown(Number(row?.version), newest)
+      return row?.archived === false ? onlyLive : bothSides
     },
   }
 }

@@ -14,7 +14,9 @@ import type { ArchivedTable, SqlTables } from './sqlTables.js'
  */
 export type Side = 'live' | 'archive'
 
-export const sides: readonly Side[] = ['live', 'archive']
+/** Where to search: on both sides once orders were archived. */
+export const onlyLive: readonly Side[] = ['live']
+export const bothSides: readonly Side[] = ['live', 'archive']
 
 export function tableOn<name extends ArchivedTable>(
   side: Side,
@@ -31,15 +33,14 @@ export function fromSide<name extends ArchivedTable>(
   return sql<SqlTables[name]>`${sql.table(tableOn(side, table))}`.as(table)
 }
 
-/** Builds one query of the rows of both sides. */
-export function ofBothSides(
+/** Builds one query of the rows of some sides. */
+export function ofSides(
+  sides: readonly Side[],
   build: (side: Side) => Expression<unknown>,
   order: string,
 ): RawBuilder<object> {
-  const [live, archived] = sides.map((side) => {
-    return sql`select * from ${build(side)} as part`
-  })
-  return sql<object>`select * from (${live} union all ${archived}) as merged
+  const parts = sides.map((side) => sql`select * from ${build(side)} as part`)
+  return sql<object>`select * from (${sql.join(parts, sql` union all `)}) as merged
     order by ${sql.raw(order)}`
 }
 

@@ -1,4 +1,5 @@
 import type { Kysely, RawBuilder } from 'kysely'
+import type { Side } from './archivedTables.js'
 import type { ColumnKind } from './sqlColumns.js'
 import type { SqlTables } from './sqlTables.js'
 
@@ -74,6 +75,11 @@ export type SqlDialect = {
   listOf(kind: 'text' | 'bytes', values: readonly string[]): SqlList
 }
 
+export type BeginChecks = {
+  known?: number | undefined
+  isPrepared?: boolean | undefined
+}
+
 /** What a store needs of a kind of database: SQLite or PostgreSQL. */
 export type SqlEngine = {
   readonly dialect: SqlDialect
@@ -119,15 +125,18 @@ export type SqlEngine = {
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
   /**
+   * Begins a transaction, and tells where it has to search.
+   *
    * @param known the newest version of the tables that this release may write
    * to; absent to check no version.
+   * @param isPrepared true when the tables are of that version.
    * @throws {@link StoreError} when the tables are of a newer version.
    */
   begin(
     session: SqlSession,
     mode: 'read' | 'write',
-    known?: number | undefined,
-  ): Promise<void>
+    checks: BeginChecks,
+  ): Promise<readonly Side[]>
   /** @param isNews true to notify other processes of the write. */
   commit(session: SqlSession, isNews: boolean): Promise<void>
   /**

@@ -32,6 +32,7 @@ import {
   findSecretOrders,
 } from '../../../src/sql/sqlSecrets.js'
 import { findSubscriptions } from '../../../src/sql/sqlSubscriptions.js'
+import { bothSides } from '../../../src/sql/tables/archivedTables.js'
 import type {
   SqlDialect,
   SqlSession,
@@ -644,7 +645,12 @@ async function record(
 ): Promise<CompiledQuery[]> {
   const statements: CompiledQuery[] = []
   const session = connect(({ query }) => statements.push(query))
-  const finder = { session: session as SqlSession, dialect, locks: false }
+  const finder = {
+    session: session as SqlSession,
+    dialect,
+    locks: false,
+    sides: bothSides,
+  }
   // An update finds no row of that version, which is as good here.
   await ask?.(finder).catch(() => undefined)
   // It then asks whether the row is in the archive.
