@@ -61,7 +61,10 @@ export async function startRoundRobin(
       const { connection: _, ...kept } = sent
       outgoing.writeHead(statusCode, kept)
       outgoing.flushHeaders()
-      pipeline(answer, outgoing, () => undefined)
+      pipeline(answer, outgoing, () => {
+        if (!answer.complete && !stopping.signal.aborted)
+          lost.push(`${method} ${path}: the answer was cut off`)
+      })
     })
     onward.on('error', ({ message }) => lose(message))
     outgoing.on('close', () => {
@@ -69,7 +72,10 @@ export async function startRoundRobin(
     })
     incoming.pipe(onward)
   }
-  const server = createServer(hand).listen(0, '127.0.0.1')
+  const server = createServer(hand)
+  // Longer than any buyer waits, who would send into a closing connection.
+  server.keepAliveTimeout = 120_000
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
