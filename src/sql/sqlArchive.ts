@@ -79,7 +79,7 @@ function isOver(before: bigint): RawBuilder<boolean> {
   return sql<boolean>`role in ('sale', 'charge', 'refund')
     and created_at < ${before} and finality = 'finalized'
     and send_due is null and look_due is null and not needs_review
-    and (early is null or early in ('paid', 'unpaid'))
+    and (early is null or early = 'paid')
     and position < (select max(position) from orders)`
 }
 

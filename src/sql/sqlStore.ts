@@ -113,7 +113,7 @@ export function createSqlStore(
         'read',
         (session, unit, sides) =>
           work(sqlReader({ session, dialect, locks: false, sides }, unit)),
-        { isPrepared: true },
+        { asksArchive: true },
       )
     },
     write: async (work, { lease } = {}) => {
@@ -129,7 +129,7 @@ export function createSqlStore(
           if (unit.failure === undefined) await flush()
           return result
         },
-        { lease, known, isPrepared: true },
+        { lease, known },
       )
     },
     archive: async (query) => {

@@ -55,6 +55,7 @@ export const archiveCases: readonly StoreCase[] = [
           { ...final, lookDue: 0n },
           { ...final, needsReview: true },
           { ...final, early: 'answered' },
+          { ...final, state: 'expired', early: 'unpaid' },
           { ...final, role: 'permission' },
           { ...final, role: 'movement' },
           { ...final, finality: 'safe' },

@@ -49,8 +49,8 @@ const noTable = '42P01'
 const tablesVersion = '(select max(version) from versions) as version'
 
 /**
- * SQL expression. A search of an empty archive besides costs PostgreSQL a plan
- * for each statement.
+ * SQL expression. PostgreSQL plans each statement anew, so it takes longer to
+ * search the archive, even an empty one.
  */
 const hasArchive = 'exists (select 1 from archived_orders) as archived'
 
@@ -84,9 +84,9 @@ export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
       known = await load(session)
       return known.identity
     },
-    begin: async (session, script, { known: newest, isPrepared }) => {
+    begin: async (session, script, { known: newest, asksArchive }) => {
       const version = newest === undefined ? '' : `, ${tablesVersion}`
-      const archived = isPrepared ? `, ${hasArchive}` : ''
+      const archived = asksArchive ? `, ${hasArchive}` : ''
       const asked = sql.raw<Began>(
         `${script}; select ${place} as place${version}${archived}`,
       )

@@ -3,7 +3,7 @@ import { schema } from './schema.js'
 import type { Migration } from './sqlEngine.js'
 import type { ArchivedTable } from './sqlTables.js'
 
-/** Indexes that only serve the search for work, which the archive has none of. */
+/** Indexes that find work to do. Archived orders have none. */
 const ofWork: ReadonlySet<string> = new Set([
   'orders_send_due',
   'orders_look_due',

@@ -77,7 +77,7 @@ export type SqlDialect = {
 
 export type BeginChecks = {
   known?: number | undefined
-  isPrepared?: boolean | undefined
+  asksArchive?: boolean | undefined
 }
 
 /** What a store needs of a kind of database: SQLite or PostgreSQL. */
@@ -129,7 +129,8 @@ export type SqlEngine = {
    *
    * @param known the newest version of the tables that this release may write
    * to; absent to check no version.
-   * @param isPrepared true when the tables are of that version.
+   * @param asksArchive true for a transaction whose reads all see one snapshot
+   * of the newest tables: it need not search an archive that has no orders.
    * @throws {@link StoreError} when the tables are of a newer version.
    */
   begin(

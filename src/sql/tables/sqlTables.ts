@@ -22,7 +22,7 @@ export type SqlTable<row> = {
   readonly given?: keyof row & string
   /** Most rows in one statement. @default 500 */
   readonly mostRows?: number
-  /** Members in which no row equals one of the archive. */
+  /** Members that identify a row: no new row equals an archived one in all. */
   readonly unlikeArchived?: readonly (keyof row & string)[]
 }
 
