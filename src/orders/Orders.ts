@@ -120,14 +120,15 @@ export interface Orders extends DestinationOrders {
 
   /**
    * Moves old orders to the archive, a second set of tables in the same
-   * database, with their attempts, transactions, proofs and events. So the
-   * tables that workers and checkouts use keep the size of what is recent. All
-   * methods find archived orders as before, and an order that changes once
-   * more, for example by a refund, moves back by itself.
+   * database, with their attempts, transactions, proofs and events. This keeps
+   * the tables small that workers and checkouts use. All methods still find
+   * archived orders. If one changes later, for example because you refund it,
+   * it moves back by itself.
    *
    * Moves sales, charges and refunds whose end is final. Leaves all others
-   * where they are, however old. Orders and workers continue meanwhile. You can stop it and call it again,
-   * also from several processes at once. With `memoryStore`, nothing moves.
+   * where they are, however old. Orders and workers continue meanwhile. You can
+   * stop it and call it again, also from several processes at once. With
+   * `memoryStore`, nothing moves.
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws the reason of `signal` when that aborts.
    *

@@ -4,7 +4,7 @@ import type { ArchiveQuery } from '../store/types.js'
 import { findTransactionsOn } from './sqlFinds.js'
 import { furtherRows, toRecord, toRow } from './sqlMovements.js'
 import type { Finder } from './sqlOrders.js'
-import { findArchived, type Side, tableOn } from './tables/archivedTables.js'
+import { findArchived, tableOn } from './tables/archivedTables.js'
 import { groupByToken, inPart, mergeRows } from './tables/sqlDestinations.js'
 import type { SqlEngine } from './tables/sqlEngine.js'
 import { columnsOf, deleteRows, insertRows } from './tables/sqlRows.js'
@@ -15,6 +15,7 @@ import {
   movementTable,
   orderTable,
   proofTable,
+  type Side,
   type SqlTable,
   transactionTable,
 } from './tables/sqlTables.js'

@@ -9,7 +9,7 @@ import type {
   TransactionQuery,
 } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
-import { fromSide, ofSides, type Side } from './tables/archivedTables.js'
+import { fromSide, ofSides } from './tables/archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
@@ -30,6 +30,7 @@ import {
   attemptTable,
   eventTable,
   proofTable,
+  type Side,
   type TransactionRow,
   transactionTable,
 } from './tables/sqlTables.js'

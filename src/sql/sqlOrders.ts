@@ -16,7 +16,6 @@ import {
   fromSide,
   ofSides,
   onlyLive,
-  type Side,
 } from './tables/archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
@@ -31,7 +30,7 @@ import {
 } from './tables/sqlDestinations.js'
 import type { SqlList } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
-import { earlyTable, orderTable } from './tables/sqlTables.js'
+import { earlyTable, orderTable, type Side } from './tables/sqlTables.js'
 
 /**
  * A database session, its SQL dialect, whether to lock the rows that are found,

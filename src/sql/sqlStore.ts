@@ -15,7 +15,7 @@ import { sqlReader } from './sqlReader.js'
 import { loadValue, replaceValue } from './sqlSettings.js'
 import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
 import { sqlWriter } from './sqlWriter.js'
-import { ArchivedFault, bothSides, type Side } from './tables/archivedTables.js'
+import { ArchivedFault, bothSides } from './tables/archivedTables.js'
 import { assertMigrated, migrate, migrations } from './tables/migrations.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
 import type {
@@ -25,6 +25,7 @@ import type {
   SqlSession,
 } from './tables/sqlEngine.js'
 import { mayRunAgain, runPatiently, SqlFault } from './tables/sqlFault.js'
+import type { Side } from './tables/sqlTables.js'
 
 type Mode = 'read' | 'write'
 type Work<result> = (

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { bothSides, onlyLive, type Side } from '../tables/archivedTables.js'
+import { bothSides, onlyLive } from '../tables/archivedTables.js'
 import { assertKnown } from '../tables/migrations.js'
 import { runText } from '../tables/runQuery.js'
 import type { BeginChecks, SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 import { SqlLoss } from '../tables/sqlLoss.js'
+import type { Side } from '../tables/sqlTables.js'
 import type { PostgresStoreParameters } from './postgresParameters.js'
 
 /**

@@ -6,15 +6,9 @@ import {
 } from 'kysely'
 import type { QueryPlace } from './runQuery.js'
 import { SqlFault } from './sqlFault.js'
-import type { ArchivedTable, SqlTables } from './sqlTables.js'
+import type { ArchivedTable, Side, SqlTables } from './sqlTables.js'
 
-/**
- * Where rows of an order are: in the tables that workers search, or in those of
- * the archive.
- */
-export type Side = 'live' | 'archive'
-
-/** Where to search: on both sides once orders were archived. */
+/** Where a query searches: on both sides unless the archive has no orders. */
 export const onlyLive: readonly Side[] = ['live']
 export const bothSides: readonly Side[] = ['live', 'archive']
 

@@ -1,7 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely'
-import type { Side } from './archivedTables.js'
 import type { ColumnKind } from './sqlColumns.js'
-import type { SqlTables } from './sqlTables.js'
+import type { Side, SqlTables } from './sqlTables.js'
 
 /** One database connection, lent for one transaction of the store. */
 export type SqlSession = Kysely<SqlTables>

@@ -38,6 +38,12 @@ type OrderTables = {
 
 export type ArchivedTable = keyof OrderTables
 
+/**
+ * Where rows of an order are: in the tables that workers search, or in those of
+ * the archive.
+ */
+export type Side = 'live' | 'archive'
+
 type ArchiveTables = {
   [name in ArchivedTable as `archived_${name}`]: OrderTables[name]
 }
