@@ -25,6 +25,11 @@ export type SubmitterValue = {
   revertedAt?: number | undefined
   /** Unix seconds until which payments go alone: too many of these reverted. */
   aloneUntil?: number | undefined
+  /**
+   * Time of the newest block, in Unix seconds, when the last transaction for an
+   * order was recorded.
+   */
+  headTime?: number | undefined
 }
 
 /**
@@ -51,6 +56,15 @@ export type AccountNonces = {
    */
   readonly claim: NonceClaim | undefined
   keep(value: SubmitterValue): void
+  /**
+   * What to store with new transactions for orders.
+   * @param options.added the number of their account nonces.
+   * @param options.headTime time of the newest block in Unix seconds.
+   */
+  valueAfter(options: {
+    added: number
+    headTime: bigint | undefined
+  }): SubmitterValue
   /**
    * Sets the account nonce of the next transaction. It is stored together with
    * that transaction.
@@ -104,6 +118,11 @@ export function openAccountNonces(): AccountNonces {
     keep: (written) => {
       value = written
     },
+    valueAfter: ({ added, headTime }) => ({
+      ...value,
+      nextNonce: value.nextNonce + added,
+      ...(headTime === undefined ? {} : { headTime: Number(headTime) }),
+    }),
     continueFrom: (nextNonce) => {
       value = { ...value, nextNonce }
     },
@@ -148,7 +167,7 @@ export function parseSubmitterValue(
   stored: StoredValue | undefined,
 ): SubmitterValue {
   const { nextNonce, ignoresNonce, sharedNonce, fillTo } = Object(stored)
-  const { revertedAt, aloneUntil } = Object(stored)
+  const { revertedAt, aloneUntil, headTime } = Object(stored)
   return {
     nextNonce: Number.isSafeInteger(nextNonce) ? nextNonce : 0,
     ...(typeof ignoresNonce === 'boolean' ? { ignoresNonce } : {}),
@@ -156,5 +175,6 @@ export function parseSubmitterValue(
     ...(Number.isSafeInteger(fillTo) || fillTo === true ? { fillTo } : {}),
     ...(Number.isSafeInteger(revertedAt) ? { revertedAt } : {}),
     ...(Number.isSafeInteger(aloneUntil) ? { aloneUntil } : {}),
+    ...(Number.isSafeInteger(headTime) ? { headTime } : {}),
   }
 }

@@ -38,6 +38,16 @@ test('a head is far behind only if it is older than the last one and this machin
   expect(isOld(100n, 110n)).toBe(false)
 })
 
+test('a head is also far behind if it is older than a block that the database has seen', () => {
+  const pace = openLookPace()
+  pace.startAfter(9000n)
+  const isOld = (timestamp: bigint, now: bigint) =>
+    pace.isFarBehind({ number: 1n, timestamp }, now)
+  expect(isOld(8399n, 9000n)).toBe(true)
+  expect(isOld(8400n, 9000n)).toBe(false)
+  expect(isOld(100n, 110n)).toBe(false)
+})
+
 test('one look far ahead changes nothing', () => {
   expect(believed([100n, 9000n, 102n, 9000n, 104n])).toEqual([
     true,

@@ -38,11 +38,17 @@ export type LookPace = {
    */
   untilTime(due: bigint): number | undefined
   startLook(): void
+  /**
+   * Sets the time, in Unix seconds, of a block that this database has seen, for
+   * the polls before the first block that we trust.
+   */
+  startAfter(time: bigint): void
   /** True when the block's time is far ahead of the last one's. */
   isFarAhead: BelieveHead
   /**
-   * True when the block's time is far behind the last one's and this machine's
-   * clock. The node may be restored to an older state, and lack later payments.
+   * True when the block's time is far behind this machine's clock and the last
+   * block that we trusted, or at first that of `startAfter`. The node may be
+   * restored to an older state, and lack later payments.
    */
   isFarBehind: BelieveHead
   /**
@@ -100,6 +106,7 @@ export function openLookPace(): LookPace {
   let isMinedAtOnce = false
   let count: number | undefined
   let headTime: bigint | undefined
+  let startTime: bigint | undefined
   let headAt = Number.NEGATIVE_INFINITY
   const rhythm: BlockRhythm = learnRhythm()
   let aheadLooks = 0
@@ -110,7 +117,7 @@ export function openLookPace(): LookPace {
   return {
     isFarAhead,
     isFarBehind: ({ timestamp }, now) =>
-      timestamp + usualStep < (headTime ?? timestamp) &&
+      timestamp + usualStep < (headTime ?? startTime ?? timestamp) &&
       timestamp + usualStep < now,
     get looks() {
       return looks
@@ -144,6 +151,9 @@ export function openLookPace(): LookPace {
         : 1000 * Number(due - headTime) - (performance.now() - headAt),
     startLook: () => {
       looks++
+    },
+    startAfter: (time) => {
+      startTime = time
     },
     believeHead: (head, now) => {
       const isAhead = isFarAhead(head, now)

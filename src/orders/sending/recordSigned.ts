@@ -68,8 +68,8 @@ async function writeSigned(
 ): Promise<void> {
   if (ready.length === 0) return
   const { wallet, nonces, inFlight, orders, joins, aside, lease } = submitter
-  const nextNonce = nonces.value.nextNonce + ready.length
-  const value = { ...nonces.value, nextNonce }
+  const { time: headTime } = submitter.pace
+  const value = nonces.valueAfter({ added: ready.length, headTime })
   const drafts = ready.flatMap((one) => one.drafts)
   const joined = joins.begin(idsOf(ready))
   const written = await context.store.write(

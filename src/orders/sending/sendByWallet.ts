@@ -59,7 +59,7 @@ async function recordUnsent(
   const { nonces, inFlight, broadcasts, pace } = submitter
   const { nextNonce: nonce } = nonces.value
   const at = submitter.wallet.submitter
-  const value = { ...nonces.value, nextNonce: nonce + 1 }
+  const value = nonces.valueAfter({ added: 1, headTime: pace.time })
   const row = await writeAgain(
     context,
     async (tables) => {

@@ -180,16 +180,11 @@ test('a node that was on another chain, and then a week behind, decided nothing,
     }
     await expect.poll(open, patience).toEqual(refunds.map(() => 'succeeded'))
     expect(await countOf(chain, account)).toBe(sold.length + refunds.length)
-    // Any node may be sent what is on record, and nothing else.
-    const { id: chainId } = live.chain
-    for (const strange of [other, restored]) {
-      const hashes = [...node.sentTo(strange.urls.http)]
-      const found = await shop.store.read(({ transactions }) =>
-        transactions.find({ hashes, chainId }),
-      )
-      const known = found.map(({ hash }) => hash)
-      expect(hashes.filter((hash) => !known.includes(hash))).toEqual([])
-    }
+    // The same bytes may be sent again, and to any node.
+    const right = node.sentTo(live.urls.http)
+    for (const strange of [other, restored])
+      for (const hash of node.sentTo(strange.urls.http))
+        expect(right).toContain(hash)
     await orders.reconcile()
     expect(await orders.audit()).toMatchObject({
       ok: true,
