@@ -92,7 +92,7 @@ export function startProcess(
 ): DeployedProcess {
   const child = spawn(command, args, {
     cwd,
-    env: { PATH: process.env.PATH, PORT: String(port), ...env },
+    env: { PATH: process.env.PATH, ...env, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let printed = ''

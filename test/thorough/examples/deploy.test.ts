@@ -1,3 +1,4 @@
+// The first time, the image had TypeScript in it, which npm keeps as an optional peer.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
