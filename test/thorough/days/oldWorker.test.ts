@@ -87,7 +87,10 @@ async function printPostgres(name: string): Promise<string> {
 }
 
 const add: Migration = ({ integer }) => [
-  `alter table orders add column looks ${integer} not null default 0`,
+  ...['orders', 'archived_orders'].map(
+    (table) =>
+      `alter table ${table} add column looks ${integer} not null default 0`,
+  ),
   `create table extra (id ${integer} primary key)`,
 ]
 
