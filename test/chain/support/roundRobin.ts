@@ -13,6 +13,8 @@ import { wait } from '../../../src/core/wait.js'
 /** A load balancer that never sends a request twice. */
 export type RoundRobin = {
   url: string
+  /** True when the process said so when it was last asked. */
+  isReady(port: number): boolean
   /** Requests that it could not hand on, with why. */
   lost: readonly string[]
   stop(): Promise<void>
@@ -80,6 +82,7 @@ export async function startRoundRobin(
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/payments`,
+    isReady: (one) => ready.has(one),
     lost,
     stop: async () => {
       stopping.abort()

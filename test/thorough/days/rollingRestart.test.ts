@@ -37,6 +37,8 @@ afterAll(async () => {
   await Promise.all([chain.stop(), database.stop()])
 })
 
+const patience = { timeout: 60_000 }
+
 /** Milliseconds between two purchases, and between two probes. */
 const every = 50
 const probeEvery = 250
@@ -165,6 +167,9 @@ test('while each of two workers and two web processes is restarted under 20 purc
     )
     if (stopped?.code !== 0) print(old?.printed() ?? '')
     expect([name, stopped?.code]).toEqual([name, 0])
+    // As an orchestrator does, before it goes on to the next one.
+    if (name === 'web')
+      await expect.poll(() => balancer.isReady(port), patience).toBe(true)
     await pause(1_000)
   }
   isOver = true
@@ -177,7 +182,7 @@ test('while each of two workers and two web processes is restarted under 20 purc
   expect([refused, balancer.lost]).toEqual([[], []])
 
   await expect
-    .poll(() => [...(seen.get('captured') ?? [])].length, { timeout: 60_000 })
+    .poll(() => [...(seen.get('captured') ?? [])].length, patience)
     .toBe(ids.length)
   over.abort()
   await ended
