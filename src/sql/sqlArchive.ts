@@ -2,12 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { ordersOf } from '../store/movements.js'
 import type { ArchiveQuery } from '../store/types.js'
 import { findTransactionsOn } from './sqlFinds.js'
-import { furtherRows, toRecord, toRow } from './sqlMovements.js'
+import { furtherRows, toRecord } from './sqlMovements.js'
 import type { Finder } from './sqlOrders.js'
 import { findArchived, tableOn } from './tables/archivedTables.js'
 import { groupByToken, inPart, mergeRows } from './tables/sqlDestinations.js'
 import type { SqlEngine } from './tables/sqlEngine.js'
-import { columnsOf, deleteRows, insertRows } from './tables/sqlRows.js'
+import { columnsOf, hasKeyOf } from './tables/sqlRows.js'
 import {
   type ArchivedTable,
   attemptTable,
@@ -107,26 +107,56 @@ const ofOneOrder: readonly [ArchivedTable, readonly string[], string][] = [
   ['events', columnsOf(eventTable), 'order_id'],
 ]
 
+type Move = { from: Side; to: Side }
+
 async function moveOrders(
   finder: Finder,
   orderIds: readonly string[],
   to: Side,
 ): Promise<void> {
   if (orderIds.length === 0) return
-  const { session, dialect } = finder
-  const from = to === 'live' ? 'archive' : 'live'
+  const { dialect } = finder
+  const move: Move = { from: to === 'live' ? 'archive' : 'live', to }
   const list = dialect.listOf('text', orderIds)
-  for (const [name, all, column] of ofOneOrder) {
-    const source = sql.table(tableOn(from, name))
-    const columns = sql.raw(all.join(', '))
-    const isOurs = dialect.among(column, 'text', list)
-    await sql`insert into ${sql.table(tableOn(to, name))}
-      (${columns}) select ${columns} from ${source}
-      where ${isOurs}`.execute(session)
-    await sql`delete from ${source} where ${isOurs}`.execute(session)
-  }
-  await moveTransactions(finder, orderIds, { from, to })
+  for (const [name, columns, column] of ofOneOrder)
+    await moveRows(finder, move, {
+      name,
+      columns,
+      isMoved: dialect.among(column, 'text', list),
+    })
+  await moveTransactions(finder, orderIds, move)
 }
+
+async function moveRows(
+  { session, dialect }: Finder,
+  { from, to }: Move,
+  {
+    name,
+    columns: all,
+    isMoved,
+  }: {
+    name: ArchivedTable
+    columns: readonly string[]
+    isMoved: RawBuilder<boolean>
+  },
+): Promise<void> {
+  const source = sql.table(tableOn(from, name))
+  const columns = sql.raw(all.join(', '))
+  const insert = sql`insert into ${sql.table(tableOn(to, name))} (${columns})
+    select ${columns} from`
+  if (dialect.locksRows) {
+    // One statement, so that each row is copied as it is when it is deleted:
+    // another transaction may change it without locking its order.
+    await sql`with moved as (delete from ${source} where ${isMoved}
+      returning ${columns}) ${insert} moved`.execute(session)
+    return
+  }
+  await sql`${insert} ${source} where ${isMoved}`.execute(session)
+  await sql`delete from ${source} where ${isMoved}`.execute(session)
+}
+
+/** Most transactions that one statement moves. */
+const mostMoved = 500
 
 /**
  * Moves the transactions of orders that were moved just now. One that also
@@ -135,9 +165,9 @@ async function moveOrders(
 async function moveTransactions(
   finder: Finder,
   orderIds: readonly string[],
-  { from, to }: { from: Side; to: Side },
+  { from, to }: Move,
 ): Promise<void> {
-  const { session, dialect } = finder
+  const { dialect } = finder
   const sent = (await findTransactionsOn(finder, from, orderIds)).map(toRecord)
   const archived = new Set(await findArchived(finder, ordersOf(sent)))
   const moved = sent.filter(
@@ -149,12 +179,12 @@ async function moveTransactions(
     table: SqlTable<row>,
     rows: readonly object[],
   ) => {
-    const on = (side: Side): SqlTable<row> => {
-      return { ...table, name: tableOn(side, name), unlikeArchived: [] }
+    for (let at = 0; at < rows.length; at += mostMoved) {
+      const isMoved = hasKeyOf(dialect, table, rows.slice(at, at + mostMoved))
+      const columns = columnsOf(table)
+      await moveRows(finder, { from, to }, { name, columns, isMoved })
     }
-    await deleteRows(session, dialect, on(from), rows)
-    await insertRows(session, dialect, on(to), rows)
   }
-  await move('transactions', transactionTable, moved.map(toRow))
+  await move('transactions', transactionTable, moved)
   await move('movements', movementTable, furtherRows(moved))
 }

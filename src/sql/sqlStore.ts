@@ -60,19 +60,28 @@ export function createSqlStore(
     mode: Mode,
     work: Work<result>,
     checks: BeginChecks & { lease?: Lease | undefined } = {},
-  ) =>
-    patiently((until) =>
-      runUnit(engine, mode, { ...checks, work, seen, tell, until }).catch(
-        async (error: unknown) => {
-          if (error instanceof ArchivedFault) await moveBack(error.orderIds)
-          throw error
-        },
-      ),
-    )
-  const moveBack = (orderIds: readonly string[]): Promise<void> => {
-    const move = (session: SqlSession) =>
-      bringBack(engine, writing(session), orderIds)
-    return run('write', move, { known })
+  ) => {
+    const back = new Set<string>()
+    // Moves back and runs again in one transaction, so that nobody can archive
+    // the orders in between.
+    const workAgain: Work<result> = async (session, unit, sides) => {
+      await bringBack(engine, writing(session), [...back])
+      return work(session, unit, sides)
+    }
+    return patiently((until) => {
+      const now = back.size > 0 ? workAgain : work
+      return runUnit(engine, mode, {
+        ...checks,
+        work: now,
+        seen,
+        tell,
+        until,
+      }).catch((error: unknown) => {
+        if (error instanceof ArchivedFault)
+          for (const id of error.orderIds) back.add(id)
+        throw error
+      })
+    })
   }
   const writing = (session: SqlSession): Finder => {
     return { session, dialect, locks: dialect.locksRows, sides: bothSides }

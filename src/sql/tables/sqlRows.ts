@@ -1,11 +1,10 @@
-import { type CompiledQuery, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import {
   DuplicateRecordError,
   StaleRecordError,
   StoreError,
 } from '../../store/errors.js'
-import type { Movement } from '../../store/types.js'
-import { ArchivedFault, findArchived } from './archivedTables.js'
+import { ArchivedFault } from './archivedTables.js'
 import { type QueryPlace, runQuery, type Slot } from './runQuery.js'
 import type { SeenRows, VersionedRow } from './seenRows.js'
 import {
@@ -109,35 +108,19 @@ function rowsInserted(
     from ${dialect.rows(slot('json'), isNew)}`.compile(session)
 }
 
-/** Deletes rows by their key. Ignores those that do not exist. */
-export async function deleteRows<row>(
-  session: SqlSession,
+/** SQL condition: a row of the table has the key of one of these rows. */
+export function hasKeyOf<row>(
   dialect: SqlDialect,
   table: SqlTable<row>,
   rows: readonly object[],
-): Promise<void> {
+): RawBuilder<boolean> {
   const keys: readonly string[] = table.key
   const members = membersOf(table).filter(({ member }) => keys.includes(member))
-  const shape = { table: table.name, members }
-  const encode = (chunk: readonly object[]) => ({
-    json: encodeRows(members, chunk),
-  })
-  await inChunks({ table, dialect, encode }, rows, async (values) => {
-    await runQuery({ session, dialect }, rowsDeleted, { shape, values })
-  })
-}
-
-function rowsDeleted(
-  { session, dialect }: QueryPlace,
-  { table, members }: RowsShape,
-  slot: Slot<{ json: string }>,
-): CompiledQuery<unknown> {
   const columns = members.map(({ column }) => column).join(', ')
   const cells = members.map(({ kind }, index) => dialect.cell(kind, index))
-  return sql`delete from ${sql.table(table)} where (${sql.raw(columns)}) in
-    (select ${sql.raw(cells.join(', '))} from ${dialect.rows(slot('json'))})`.compile(
-    session,
-  )
+  const json = sql<string>`${encodeRows(members, rows)}`
+  return sql<boolean>`(${sql.raw(columns)}) in
+    (select ${sql.raw(cells.join(', '))} from ${dialect.rows(json)})`
 }
 
 /**
@@ -145,7 +128,7 @@ function rowsDeleted(
  * only the columns that differ from the remembered row of that version, so that
  * the database leaves other indexes untouched.
  *
- * @throws {@link ArchivedFault} when a row's order is in the archive.
+ * @throws {@link ArchivedFault} when a row is in the archive.
  * @throws {@link StaleRecordError} when a row is missing or has another
  * version.
  * @throws {@link DuplicateRecordError} when another row has the same identity.
@@ -175,23 +158,34 @@ export async function updateRows<row>(
       { shape, values },
     ).catch(throwDuplicate(table.name))
     if (numAffectedRows === BigInt(chunk.length)) return
-    const orderIds = table.unlikeArchived ? ordersIn(chunk) : []
-    const archived = await findArchived({ session, dialect }, orderIds)
+    const archived = await findArchivedOrders(
+      { session, dialect },
+      table,
+      chunk,
+    )
     if (archived.length > 0) throw new ArchivedFault(archived)
     throw new StaleRecordError({ table: table.name })
   })
 }
 
-/** Returns the ids of the orders to which rows of any table belong. */
-function ordersIn(rows: readonly object[]): string[] {
-  const ids = rows.flatMap((row): unknown[] => [
-    Reflect.get(row, 'id'),
-    Reflect.get(row, 'orderId'),
-    ...((Reflect.get(row, 'further') ?? []) as readonly Movement[]).map(
-      ({ orderId }) => orderId,
-    ),
-  ])
-  return [...new Set(ids.filter((id) => typeof id === 'string'))]
+/**
+ * Finds the orders of those rows that are in the archive. Searches by key: the
+ * given rows may name another order than the archived ones.
+ */
+async function findArchivedOrders<row>(
+  { session, dialect }: QueryPlace,
+  table: SqlTable<row>,
+  rows: readonly object[],
+): Promise<string[]> {
+  if (!table.unlikeArchived) return []
+  const orderId = sql.ref(table.name === 'orders' ? 'id' : 'order_id')
+  const archived = sql.table(`archived_${table.name}`)
+  const isArchived = hasKeyOf(dialect, table, rows)
+  const { rows: found } = await sql<{
+    id: string
+  }>`select distinct ${orderId} as id from ${archived}
+    where ${isArchived}`.execute(session)
+  return found.map(({ id }) => id)
 }
 
 function rowsUpdated(

@@ -655,7 +655,7 @@ async function record(
   await ask?.(finder).catch(() => undefined)
   // It then asks whether the row is in the archive.
   const asked = statements.filter(
-    ({ sql }) => !sql.startsWith('select id from archived_orders'),
+    ({ sql }) => !sql.startsWith('select distinct'),
   )
   // Nothing decodes the addresses of this pool, so they look like others and
   // are named in a second statement.
