@@ -98,7 +98,7 @@ async function timePage(page: Page, url: string): Promise<Times> {
   )
   await page.getByLabel('State').selectOption('')
   const payer = `0x${'7'.padStart(40, '0')}`
-  await page.getByRole('textbox', { name: 'Payer' }).fill(payer)
+  await page.getByRole('textbox', { name: 'Find' }).fill(payer)
   const ofPayer = await timeFilter(page, { words: '', count: 10 }, () =>
     page.getByRole('button', { name: 'Filter', exact: true }).click(),
   )

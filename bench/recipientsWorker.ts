@@ -99,8 +99,8 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
       recipients: others,
       policy: {
         // A development chain is never quiet by default.
-        pollingInterval: 2_000,
-        quietInterval: 15_000,
+        pollingInterval: sized(2_000, 500),
+        quietInterval: sized(15_000, 1_000),
         // Wei: what is stuck stays so.
         maxFee: 10n ** 16n,
       },
