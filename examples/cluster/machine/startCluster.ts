@@ -47,7 +47,8 @@ export async function startCluster({
   const members: Member[] = []
   for (const name of ['one', 'two', 'three'])
     members.push(await prepareMember(name, terms))
-  for (const member of members) member.start()
+  const [first, ...others] = members
+  first?.start()
   const front = await startFront(members, { folder, password })
   const stop: Cluster['stop'] = ({ keep } = { keep: false }) => {
     for (const member of members) member.stop()
@@ -62,10 +63,14 @@ export async function startCluster({
       inside: urlOf(front.direct, 'postgres', 'shop'),
       password,
     })
+    // They copy the primary, and so begin once there is one.
+    for (const member of others) member.start()
     await untilStreaming(urlOf(front.direct, 'postgres'), members.length - 1)
   } catch (error) {
-    stop()
-    throw error
+    stop({ keep: true })
+    throw new Error(`The cluster did not start. Its logs: ${folder}`, {
+      cause: error,
+    })
   }
   return {
     folder,
