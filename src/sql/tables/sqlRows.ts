@@ -114,13 +114,28 @@ export function hasKeyOf<row>(
   table: SqlTable<row>,
   rows: readonly object[],
 ): RawBuilder<boolean> {
+  const { columns, given } = keysOf(dialect, table, rows)
+  const list = sql.raw(columns.join(', '))
+  return sql<boolean>`(${list}) in (select ${list} from ${given})`
+}
+
+/** The columns of a table's key, and SQL for the keys of rows, named `given`. */
+function keysOf<row>(
+  dialect: SqlDialect,
+  table: SqlTable<row>,
+  rows: readonly object[],
+): { columns: readonly string[]; given: RawBuilder<unknown> } {
   const keys: readonly string[] = table.key
   const members = membersOf(table).filter(({ member }) => keys.includes(member))
-  const columns = members.map(({ column }) => column).join(', ')
-  const cells = members.map(({ kind }, index) => dialect.cell(kind, index))
+  const cells = members.map(
+    ({ kind, column }, index) => `${dialect.cell(kind, index)} as "${column}"`,
+  )
   const json = sql<string>`${encodeRows(members, rows)}`
-  return sql<boolean>`(${sql.raw(columns)}) in
-    (select ${sql.raw(cells.join(', '))} from ${dialect.rows(json)})`
+  return {
+    columns: members.map(({ column }) => `"${column}"`),
+    given: sql`(select ${sql.raw(cells.join(', '))}
+      from ${dialect.rows(json)}) as given`,
+  }
 }
 
 /**
@@ -158,33 +173,31 @@ export async function updateRows<row>(
       { shape, values },
     ).catch(throwDuplicate(table.name))
     if (numAffectedRows === BigInt(chunk.length)) return
-    const archived = await findArchivedOrders(
-      { session, dialect },
-      table,
-      chunk,
-    )
+    const place = { session, dialect }
+    const archived = await findArchivedByKey(place, table, chunk)
     if (archived.length > 0) throw new ArchivedFault(archived)
     throw new StaleRecordError({ table: table.name })
   })
 }
 
 /**
- * Finds the orders of those rows that are in the archive. Searches by key: the
- * given rows may name another order than the archived ones.
+ * Finds the orders whose rows in the archive have the keys of these rows. The
+ * given rows themselves may name other orders.
  */
-async function findArchivedOrders<row>(
+export async function findArchivedByKey<row>(
   { session, dialect }: QueryPlace,
   table: SqlTable<row>,
   rows: readonly object[],
 ): Promise<string[]> {
   if (!table.unlikeArchived) return []
-  const orderId = sql.ref(table.name === 'orders' ? 'id' : 'order_id')
-  const archived = sql.table(`archived_${table.name}`)
-  const isArchived = hasKeyOf(dialect, table, rows)
-  const { rows: found } = await sql<{
-    id: string
-  }>`select distinct ${orderId} as id from ${archived}
-    where ${isArchived}`.execute(session)
+  const { columns, given } = keysOf(dialect, table, rows)
+  const id = table.name === 'orders' ? 'kept.id' : 'kept.order_id'
+  // With `in`, SQLite may use another index than that of the key.
+  const matches = columns.map((column) => `kept.${column} = given.${column}`)
+  const { rows: found } = await sql<{ id: string }>`
+    select distinct ${sql.ref(id)} as id
+    from ${sql.table(`archived_${table.name}`)} as kept, ${given}
+    where ${sql.raw(matches.join(' and '))}`.execute(session)
   return found.map(({ id }) => id)
 }
 
