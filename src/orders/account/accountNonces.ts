@@ -27,7 +27,8 @@ export type SubmitterValue = {
   aloneUntil?: number | undefined
   /**
    * Time of the newest block, in Unix seconds, when the last transaction for an
-   * order was recorded.
+   * order was recorded. Tells a worker that starts later whether its node is at
+   * an older state.
    */
   headTime?: number | undefined
 }
@@ -57,9 +58,9 @@ export type AccountNonces = {
   readonly claim: NonceClaim | undefined
   keep(value: SubmitterValue): void
   /**
-   * What to store with new transactions for orders.
-   * @param options.added the number of their account nonces.
-   * @param options.headTime time of the newest block in Unix seconds.
+   * Returns the value to store together with new transactions for orders.
+   * @param options.added number of these transactions.
+   * @param options.headTime time of the newest block, in Unix seconds.
    */
   valueAfter(options: {
     added: number

@@ -40,12 +40,14 @@ test('a head is far behind only if it is older than the last one and this machin
 
 test('a head is also far behind if it is older than a block that the database has seen', () => {
   const pace = openLookPace()
-  pace.startAfter(9000n)
   const isOld = (timestamp: bigint, now: bigint) =>
-    pace.isFarBehind({ number: 1n, timestamp }, now)
+    pace.isFarBehind({ number: 1n, timestamp }, now, 9000)
   expect(isOld(8399n, 9000n)).toBe(true)
   expect(isOld(8400n, 9000n)).toBe(false)
   expect(isOld(100n, 110n)).toBe(false)
+  // A later block that we trust counts instead.
+  pace.believeHead({ number: 1n, timestamp: 9500n }, 9500n)
+  expect(isOld(8899n, 9500n)).toBe(true)
 })
 
 test('one look far ahead changes nothing', () => {

@@ -38,19 +38,20 @@ export type LookPace = {
    */
   untilTime(due: bigint): number | undefined
   startLook(): void
-  /**
-   * Sets the time, in Unix seconds, of a block that this database has seen, for
-   * the polls before the first block that we trust.
-   */
-  startAfter(time: bigint): void
   /** True when the block's time is far ahead of the last one's. */
   isFarAhead: BelieveHead
   /**
-   * True when the block's time is far behind this machine's clock and the last
-   * block that we trusted, or at first that of `startAfter`. The node may be
-   * restored to an older state, and lack later payments.
+   * True when the block's time is far behind this machine's clock, and behind
+   * the last block that we trusted. The node may be restored to an older state,
+   * and lack later payments.
+   * @param stored time of a block in Unix seconds, to compare with before we
+   * have trusted one.
    */
-  isFarBehind: BelieveHead
+  isFarBehind(
+    head: Pick<BlockHead, 'number' | 'timestamp'>,
+    now: bigint,
+    stored?: number | undefined,
+  ): boolean
   /**
    * Decides whether to trust the newest block. If its time is far ahead of the
    * last one's, it may be from another network, and by its time all payments
@@ -106,7 +107,6 @@ export function openLookPace(): LookPace {
   let isMinedAtOnce = false
   let count: number | undefined
   let headTime: bigint | undefined
-  let startTime: bigint | undefined
   let headAt = Number.NEGATIVE_INFINITY
   const rhythm: BlockRhythm = learnRhythm()
   let aheadLooks = 0
@@ -116,8 +116,8 @@ export function openLookPace(): LookPace {
     timestamp > (headTime ?? now) + usualStep
   return {
     isFarAhead,
-    isFarBehind: ({ timestamp }, now) =>
-      timestamp + usualStep < (headTime ?? startTime ?? timestamp) &&
+    isFarBehind: ({ timestamp }, now, stored) =>
+      timestamp + usualStep < (headTime ?? stored ?? timestamp) &&
       timestamp + usualStep < now,
     get looks() {
       return looks
@@ -151,9 +151,6 @@ export function openLookPace(): LookPace {
         : 1000 * Number(due - headTime) - (performance.now() - headAt),
     startLook: () => {
       looks++
-    },
-    startAfter: (time) => {
-      startTime = time
     },
     believeHead: (head, now) => {
       const isAhead = isFarAhead(head, now)

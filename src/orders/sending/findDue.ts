@@ -98,13 +98,11 @@ export async function hasDue(
 
 async function loadSubmitter(
   tables: StoreReader,
-  { wallet, nonces, inFlight, orders, pace }: SubmitterState,
+  { wallet, nonces, inFlight, orders }: SubmitterState,
   now: number,
 ): Promise<void> {
   const value = await tables.getValue(submitterKey(wallet.submitter))
   nonces.keep(parseSubmitterValue(value))
-  const { headTime } = nonces.value
-  if (headTime !== undefined) pace.startAfter(BigInt(headTime))
   const rows = await tables.transactions.find({ inFlight: wallet.submitter })
   inFlight.load(rows, now)
   const orderIds = ordersOf(rows)

@@ -194,7 +194,8 @@ export async function workSubmitter(
   const now = context.now() / 1000n
   if (pace.isFarAhead(view.head, now))
     await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
-  if (pace.isFarBehind(view.head, now)) throw oldHeadError(view.head)
+  const { headTime } = submitter.nonces.value
+  if (pace.isFarBehind(view.head, now, headTime)) throw oldHeadError(view.head)
   if (!pace.believeHead(view.head, now))
     return { ...nothing, next: pauses.interval }
   await step('wallet', () => watchWallet(context, submitter, view))
