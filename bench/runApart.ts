@@ -18,7 +18,7 @@ export async function runApart(
   { name, minutes }: Pick<Bench, 'name' | 'minutes'>,
   options: readonly string[],
 ): Promise<Row[]> {
-  // A test may ask for rows, but the child runs no tests.
+  // A test may start this, but the child must not think that it is in a test.
   const { VITEST: _, ...env } = process.env
   // The leader of a group, so that the nodes it started end with it.
   const child = fork(main, [...options, '--run', name], {

@@ -145,8 +145,8 @@ async function moveRows(
   const insert = sql`insert into ${sql.table(tableOn(to, name))} (${columns})
     select ${columns} from`
   if (dialect.locksRows) {
-    // One statement, so that each row is copied as it is when it is deleted:
-    // another transaction may change it without locking its order.
+    // One statement copies and deletes, because another transaction may change
+    // a row without locking its order. With two, its change could be lost.
     await sql`with moved as (delete from ${source} where ${isMoved}
       returning ${columns}) ${insert} moved`.execute(session)
     return
@@ -155,8 +155,8 @@ async function moveRows(
   await sql`delete from ${source} where ${isMoved}`.execute(session)
 }
 
-/** Most transactions that one statement moves. */
-const mostMoved = 500
+/** Most rows whose keys one statement names. */
+const mostKeys = 500
 
 /**
  * Moves the transactions of orders that were moved just now. One that also
@@ -174,17 +174,17 @@ async function moveTransactions(
     ({ movements }) =>
       to === 'live' || movements.every(({ orderId }) => archived.has(orderId)),
   )
-  const move = async <row>(
+  const moveByKey = async <row>(
     name: ArchivedTable,
     table: SqlTable<row>,
     rows: readonly object[],
   ) => {
-    for (let at = 0; at < rows.length; at += mostMoved) {
-      const isMoved = hasKeyOf(dialect, table, rows.slice(at, at + mostMoved))
+    for (let at = 0; at < rows.length; at += mostKeys) {
+      const isMoved = hasKeyOf(dialect, table, rows.slice(at, at + mostKeys))
       const columns = columnsOf(table)
       await moveRows(finder, { from, to }, { name, columns, isMoved })
     }
   }
-  await move('transactions', transactionTable, moved)
-  await move('movements', movementTable, furtherRows(moved))
+  await moveByKey('transactions', transactionTable, moved)
+  await moveByKey('movements', movementTable, furtherRows(moved))
 }

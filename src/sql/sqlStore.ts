@@ -61,9 +61,10 @@ export function createSqlStore(
     work: Work<result>,
     checks: BeginChecks & { lease?: Lease | undefined } = {},
   ) => {
+    // Orders that turned out to be in the archive when `work` changed them.
     const back = new Set<string>()
-    // Moves back and runs again in one transaction, so that nobody can archive
-    // the orders in between.
+    // Brings them back and runs `work` again in one transaction. Otherwise they
+    // could be archived again in between.
     const workAgain: Work<result> = async (session, unit, sides) => {
       await bringBack(engine, writing(session), [...back])
       return work(session, unit, sides)

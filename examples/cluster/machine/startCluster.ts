@@ -63,7 +63,7 @@ export async function startCluster({
       inside: urlOf(front.direct, 'postgres', 'shop'),
       password,
     })
-    // They copy the primary, and so begin once there is one.
+    // The others copy the first, so they start once it is the primary.
     for (const member of others) member.start()
     await untilStreaming(urlOf(front.direct, 'postgres'), members.length - 1)
   } catch (error) {

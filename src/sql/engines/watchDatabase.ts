@@ -50,8 +50,9 @@ const noTable = '42P01'
 const tablesVersion = '(select max(version) from versions) as version'
 
 /**
- * SQL expression. PostgreSQL plans each statement anew, so it takes longer to
- * search the archive, even an empty one.
+ * SQL expression: true if the archive has orders. If it has none, queries leave
+ * it out. PostgreSQL would need time to plan the search of its empty tables,
+ * each time that a query runs.
  */
 const hasArchive = 'exists (select 1 from archived_orders) as archived'
 
@@ -68,6 +69,7 @@ export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
   identify(session: SqlSession): Promise<string>
   /**
    * Begins a transaction, and checks the database in the same round trip.
+   * Returns the sides on which queries must search.
    *
    * @throws {@link StoreError} when another database has replaced the one that
    * was opened, or when the tables are of a newer version.

@@ -8,7 +8,7 @@ import type { QueryPlace } from './runQuery.js'
 import { SqlFault } from './sqlFault.js'
 import type { ArchivedTable, Side, SqlTables } from './sqlTables.js'
 
-/** Where a query searches: on both sides unless the archive has no orders. */
+/** The sides on which a query searches. */
 export const onlyLive: readonly Side[] = ['live']
 export const bothSides: readonly Side[] = ['live', 'archive']
 
@@ -27,7 +27,7 @@ export function fromSide<name extends ArchivedTable>(
   return sql<SqlTables[name]>`${sql.table(tableOn(side, table))}`.as(table)
 }
 
-/** Builds one query of the rows of some sides. */
+/** Builds one query of the rows of these sides. */
 export function ofSides(
   sides: readonly Side[],
   build: (side: Side) => Expression<unknown>,

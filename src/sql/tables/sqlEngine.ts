@@ -74,8 +74,18 @@ export type SqlDialect = {
   listOf(kind: 'text' | 'bytes', values: readonly string[]): SqlList
 }
 
+/** What to ask the database as a transaction begins. */
 export type BeginChecks = {
+  /**
+   * Newest version of the tables that this release may write to; absent to
+   * check no version.
+   */
   known?: number | undefined
+  /**
+   * True to ask whether the archive has orders, so that queries leave out an
+   * empty one. Only for transactions in which all queries see the same state:
+   * otherwise an order could be archived after the question.
+   */
   asksArchive?: boolean | undefined
 }
 
@@ -124,12 +134,8 @@ export type SqlEngine = {
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
   /**
-   * Begins a transaction, and tells where it has to search.
+   * Begins a transaction. Returns the sides on which its queries must search.
    *
-   * @param known the newest version of the tables that this release may write
-   * to; absent to check no version.
-   * @param asksArchive true for a transaction whose reads all see one snapshot
-   * of the newest tables: it need not search an archive that has no orders.
    * @throws {@link StoreError} when the tables are of a newer version.
    */
   begin(

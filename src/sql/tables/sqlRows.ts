@@ -119,7 +119,10 @@ export function hasKeyOf<row>(
   return sql<boolean>`(${list}) in (select ${list} from ${given})`
 }
 
-/** The columns of a table's key, and SQL for the keys of rows, named `given`. */
+/**
+ * Returns the columns of a table's key, and as SQL a table named `given` with the
+ * keys of these rows.
+ */
 function keysOf<row>(
   dialect: SqlDialect,
   table: SqlTable<row>,

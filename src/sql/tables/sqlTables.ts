@@ -22,7 +22,7 @@ export type SqlTable<row> = {
   readonly given?: keyof row & string
   /** Most rows in one statement. @default 500 */
   readonly mostRows?: number
-  /** Members that identify a row: no new row equals an archived one in all. */
+  /** A new row must differ from each archived row in one of these members. */
   readonly unlikeArchived?: readonly (keyof row & string)[]
 }
 

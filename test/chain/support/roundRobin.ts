@@ -13,7 +13,7 @@ import { wait } from '../../../src/core/wait.js'
 /** A load balancer that never sends a request twice. */
 export type RoundRobin = {
   url: string
-  /** True when the process said so when it was last asked. */
+  /** True if the process at this port said it is ready when it was last asked. */
   isReady(port: number): boolean
   /** Requests that it could not hand on, with why. */
   lost: readonly string[]

@@ -35,7 +35,10 @@ afterAll(async () => {
   await chain.stop()
 })
 
-/** How some machines reach npm. Without it, npm tries for many minutes. */
+/**
+ * Variables that tell programs how to reach npm. On some machines, npm tries for
+ * many minutes without them.
+ */
 const ofNetwork =
   /^(NODE_EXTRA_CA_CERTS|npm_config_registry|(https?|no)_proxy)$/i
 
