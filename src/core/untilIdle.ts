@@ -41,6 +41,10 @@ const tracked = /* @__PURE__ */ new WeakMap<AbortSignal, TrackedLoops>()
 export const trackLoops = (signal: AbortSignal): TrackedLoops =>
   tracked.get(signal) ?? openLoops()
 
+/** True for the signal of a worker that `runUntilIdle` started. */
+export const endsWhenIdle = (signal: AbortSignal): boolean =>
+  tracked.has(signal)
+
 function openLoops(): TrackedLoops & TrackedLoop {
   const loops: TrackedLoop[] = []
   let isComplete = false

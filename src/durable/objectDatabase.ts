@@ -85,11 +85,12 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
       insertHeld(storage, change.number, statements),
     )
     held = [...held, change]
-    if (held.length <= mostHeld) return
+  }
+  const endReads = () => {
     for (const read of reads) read.isOver = true
     reads.clear()
-    makeHeld()
   }
+  /** Makes those held changes that no read waits for, or none and throws. */
   const makeHeld = () => {
     const open = [...reads]
     const isOpen = (change: Change) =>
@@ -98,17 +99,11 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
     const made = end < 0 ? held : held.slice(0, end)
     const newest = made.at(-1)
     if (!newest) return
-    try {
-      storage.transactionSync(() => {
-        for (const { statements } of made)
-          for (const statement of statements) runStatement(storage, statement)
-        removeHeld(storage, newest.number)
-      })
-    } catch {
-      // The changes stay in the table of held changes. The next read that ends
-      // makes them.
-      return
-    }
+    storage.transactionSync(() => {
+      for (const { statements } of made)
+        for (const statement of statements) runStatement(storage, statement)
+      removeHeld(storage, newest.number)
+    })
     for (const change of made) change.isMade = true
     held = held.slice(made.length)
   }
@@ -137,8 +132,9 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
         if (done.length === 0) return
         // Most reads wait for nothing else, and end within this turn.
         if (reads.size > 0) await nextTurn()
-        if (reads.size > 0 || held.length > 0)
-          return hold(done.map(({ statement }) => statement))
+        if (held.length >= mostHeld) endReads()
+        if (reads.size > 0) return hold(done.map(({ statement }) => statement))
+        makeHeld()
         storage.transactionSync(() => {
           for (const { statement, found } of done)
             assertSame(runStatement(storage, statement), found)
@@ -157,7 +153,12 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
       return await work(startUnit(open))
     } finally {
       reads.delete(open)
-      makeHeld()
+      try {
+        makeHeld()
+      } catch {
+        // The changes stay in the table of held changes. The next commit makes
+        // them, or throws.
+      }
     }
   }
   const write = async <result>(work: (unit: ObjectUnit) => Promise<result>) => {

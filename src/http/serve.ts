@@ -62,13 +62,18 @@ export async function serve(
 ): Promise<Response> {
   const { request, signal } = asked
   const { buyerBodies, merchantBodies } = handler
-  const route = routes.find(({ method }) => method === request.method)
+  const isHead = request.method === 'HEAD' && routes.some(isProbe)
+  const asGet = isHead ? 'GET' : request.method
+  const route = routes.find(({ method }) => method === asGet)
   if (!route) return serveOther(handler, request, routes)
   if (route.method === 'POST')
     checkOrigin(request, originsFor(handler, route, request))
   if (route.isExpensive) checkSite(request)
   if (route.who === 'public') return route.run()
-  if (route.who === 'prober') return route.run(handler)
+  if (route.who === 'prober') {
+    const response = await route.run(handler)
+    return isHead ? new Response(null, response) : response
+  }
   // A new stream would only be cut off soon.
   if (handler.stopping?.aborted && isStream(route))
     throw new RequestRefusedError('stopping')
@@ -114,9 +119,15 @@ function serveOther(
     corsOrigins.includes(headers.get('origin') ?? '') &&
     routes.some(isForBuyers)
   if (isPreflight) return preflight()
-  const allow = routes.map((route) => route.method).join(', ')
+  const methods = routes.map((route) => route.method)
+  const allow = [...methods, ...(routes.some(isProbe) ? ['HEAD'] : [])].join(
+    ', ',
+  )
   throw new RequestRefusedError('methodNotAllowed', { headers: { allow } })
 }
+
+/** Load balancers also probe with HEAD. */
+const isProbe = ({ who }: Route) => who === 'prober'
 
 function originsFor(
   { origins, corsOrigins }: HandlerContext,

@@ -3,6 +3,7 @@ import { type LoopState, working } from '../core/untilIdle.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { eventFacts, observeStop } from './observeTarget.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
+import { type Pauses, savePauses } from './pauses.js'
 import { isReplayRequested } from './progress.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
 import { type TargetPace, targetPace } from './targetPace.js'
@@ -84,8 +85,11 @@ export async function deliverEvents(
     hold,
     outbox,
     saver,
-    orders: startShare(run, outbox.orders, widest),
-    others: startShare(run, outbox.others, 1),
+    orders: startShare(
+      outbox.orders,
+      targetPace(run.tools.pause, widest, outbox.known),
+    ),
+    others: startShare(outbox.others, targetPace(run.tools.pause, 1)),
     loading: { failures: 0, until: 0, isFull: false },
     replayLook: performance.now() + run.tools.replay,
     ring: () => loop.wake(),
@@ -116,6 +120,7 @@ export async function deliverEvents(
     forget?.()
     await Promise.all([...turn.orders.running, ...turn.others.running])
     await saver.settled()
+    if (run.endsWhenIdle) await keepPauses(turn)
     run.tell(undefined)
   }
   return isGone
@@ -135,16 +140,31 @@ function stateOf({ orders, others, loading }: Turn): LoopState {
 const untilDue = ({ queues, pace }: Share): number =>
   Math.max(queues.nextDue(), pace.until())
 
-function startShare(
-  { tools }: TargetRun,
-  queues: EventQueues,
-  width: number,
-): Share {
-  return {
-    queues,
-    pace: targetPace(tools.pause, width),
-    running: new Set(),
-    retrying: new Set(),
+function startShare(queues: EventQueues, pace: TargetPace): Share {
+  return { queues, pace, running: new Set(), retrying: new Set() }
+}
+
+/** Saves how long failures delay the next run. */
+async function keepPauses({
+  run,
+  hold,
+  outbox,
+  orders,
+  others,
+}: Turn): Promise<void> {
+  const pauses: Pauses = {
+    failures: orders.pace.failures(),
+    until: orders.pace.until(),
+    events: new Map([...orders.queues.pauses(), ...others.queues.pauses()]),
+  }
+  const isNone = ({ failures, events }: Pauses) =>
+    failures === 0 && events.size === 0
+  if (isNone(pauses) && isNone(outbox.known)) return
+  try {
+    await savePauses(run, pauses, hold.lease)
+  } catch (error) {
+    // The next run only asks earlier.
+    observeStop(run, error)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { OrderEvent } from '../orders/index.js'
+import type { EventPause } from './pauses.js'
 
 /** The undelivered events of one order. */
 export type EventQueue = {
@@ -72,6 +73,8 @@ export type EventQueues = {
   nextDue(): number
   /** The cursor at which each queue begins, unsorted. */
   cursors(): bigint[]
+  /** The first events that failed, by their cursors. */
+  pauses(): [bigint, EventPause][]
   size(): number
 }
 
@@ -82,20 +85,27 @@ export type EventQueues = {
 const mostKept = 100
 const mostKeptInAll = 10_000
 
-export function eventQueues(): EventQueues {
+/** @param known The pauses of events that failed in an earlier run. */
+export function eventQueues(
+  known: ReadonlyMap<bigint, EventPause> = new Map(),
+): EventQueues {
   const queues = new Map<string, EventQueue>()
+  const start = (event: OrderEvent) => ({
+    ...startQueue(event),
+    ...known.get(event.cursor),
+  })
   const waiting = () => [...queues.values()].filter(({ busy }) => !busy)
   return {
     add: (event) => {
       const queue = queues.get(queueKey(event))
       const most = Math.min(mostKept, mostKeptInAll / queues.size)
       if (queue) append(queue, event, most)
-      else queues.set(queueKey(event), startQueue(event))
+      else queues.set(queueKey(event), start(event))
     },
     resume: (event, isTaken) => {
       const key = queueKey(event)
       if (queues.has(key)) return
-      const queue = startQueue(event)
+      const queue = isTaken ? start(event) : startQueue(event)
       if (!isTaken) queue.events = []
       queue.after = event.cursor
       queues.set(key, queue)
@@ -134,6 +144,13 @@ export function eventQueues(): EventQueues {
       waiting().some((queue) => isFresh(queue) && !isRefused(queue, refused)),
     nextDue: () => Math.min(...waiting().map(({ until }) => until)),
     cursors: () => [...queues.values()].map(firstCursor),
+    pauses: () =>
+      [...queues.values()]
+        .filter((queue) => !isFresh(queue))
+        .map((queue) => {
+          const { failures, until } = queue
+          return [firstCursor(queue), { failures, until }]
+        }),
     size: () => queues.size,
   }
 }

@@ -8,6 +8,7 @@ import {
   eventQueues,
   queueKey,
 } from './eventQueues.js'
+import { loadPauses, noPauses, type Pauses } from './pauses.js'
 import { type Progress, startProgress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
@@ -37,6 +38,8 @@ export type Outbox = {
   /** Records in `progress` that an event was delivered. */
   delivered(event: OrderEvent): void
   progress(): Progress
+  /** The pauses with which an earlier run ended. */
+  known: Pauses
 }
 
 /** Loads the events of a target from where its last run stopped. */
@@ -46,8 +49,9 @@ export async function openOutbox(
 ): Promise<Outbox> {
   const known = await startProgress(run, lease)
   const { read, open } = known ?? (await begin(run, lease))
-  const orders = eventQueues()
-  const others = eventQueues()
+  const pauses = run.endsWhenIdle ? await loadPauses(run) : noPauses
+  const orders = eventQueues(pauses.events)
+  const others = eventQueues(pauses.events)
   const queuesOf = ({ orderId }: OrderEvent) =>
     orderId === undefined ? others : orders
   const skipped: OrderEvent[] = []
@@ -70,6 +74,7 @@ export async function openOutbox(
   return {
     orders,
     others,
+    known: pauses,
     isFull,
     loadNext: async () => {
       if (isFull()) return false

@@ -83,6 +83,8 @@ export async function startProgress(
       const progress = goBack(parseProgress(value), BigInt(String(after)))
       await tables.setValue(progressKey(target), encodeProgress(progress))
       await tables.setValue(replayKey(target), {})
+      // Whoever asks for a replay wants to see it now.
+      await tables.setValue(pausesKey(target), {})
       return progress
     },
     { lease },
@@ -161,6 +163,8 @@ export async function loadFailure({
 }
 
 // Names of targets contain no space.
+export const pausesKey = (target: { name: string }): string =>
+  `${progressKey(target)} pauses`
 const replayKey = (target: { name: string }) => `${progressKey(target)} replay`
 const failureKey = (target: { name: string }) =>
   `${progressKey(target)} failure`

