@@ -38,7 +38,7 @@ export default [
   }),
   check('batches', '*', 17400, { path: 'dist/batches.js' }),
   check('batchCall', '{ batchCall }', 1140, { path: 'dist/batches.js' }),
-  check('handler', '*', 22050, {
+  check('handler', '*', 22150, {
     path: 'dist/http.js',
     external: ['zod'],
   }),
@@ -57,7 +57,7 @@ export default [
     path: 'dist/element.js',
     external: [],
   }),
-  check('webhooks', '*', 9800, {
+  check('webhooks', '*', 10300, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),
