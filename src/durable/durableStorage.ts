@@ -7,6 +7,7 @@ export type DurableValue = string | number | ArrayBuffer | null
  */
 export type DurableStorage = {
   readonly sql: {
+    /** Runs a statement. Throws if the database refuses it. */
     exec(
       query: string,
       ...bindings: (DurableValue | Uint8Array)[]
@@ -14,6 +15,7 @@ export type DurableStorage = {
       readonly columnNames: string[]
       /** Rows of tables and indexes that the statement has written so far. */
       readonly rowsWritten: number
+      /** Returns all rows that the statement has found. */
       toArray(): Record<string, DurableValue>[]
     }
   }

@@ -90,7 +90,7 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
     for (const read of reads) read.isOver = true
     reads.clear()
   }
-  /** Makes those held changes that no read waits for, or none and throws. */
+  /** Makes the held changes that wait for no open read. If one fails, none. */
   const makeHeld = () => {
     const open = [...reads]
     const isOpen = (change: Change) =>
@@ -101,7 +101,7 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
     if (!newest) return
     storage.transactionSync(() => {
       for (const { statements } of made)
-        for (const statement of statements) runStatement(storage, statement)
+        for (const statement of statements) runEarlier(storage, statement)
       removeHeld(storage, newest.number)
     })
     for (const change of made) change.isMade = true
@@ -121,7 +121,7 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
         if (!isWrite && needed.length === 0)
           return runStatement(storage, statement)
         return rehearse(storage, () => {
-          for (const one of needed) runStatement(storage, one)
+          for (const one of needed) runEarlier(storage, one)
           const found = runStatement(storage, statement)
           if (!isWrite) return found
           done.push({ statement, found })
@@ -184,6 +184,20 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
         listeners.delete(own)
       }
     },
+  }
+}
+
+/**
+ * Runs a statement that has succeeded before. If it fails now, that says nothing
+ * about the rows of the unit that runs.
+ */
+function runEarlier(storage: DurableStorage, statement: Statement): void {
+  try {
+    runStatement(storage, statement)
+  } catch (error) {
+    if (error instanceof SqlFault && error.kind === 'duplicate')
+      throw new SqlFault('refused', error.code)
+    throw error
   }
 }
 

@@ -4,9 +4,17 @@ import type { OrdersHealth } from '../orders/index.js'
 /** What is watched: the orders of one shop, and its channels. */
 export type WatchHealthParameters = {
   /** The orders of the shop, from `createOrders`. */
-  orders: { health(): Promise<OrdersHealth> }
+  orders: {
+    /** As `health` of `Orders`. */
+    health(): Promise<OrdersHealth>
+  }
   /** The channels of the same shop, from `createChannels`. */
-  channels?: { health(): Promise<ChannelsHealth> } | undefined
+  channels?:
+    | {
+        /** As `health` of `Channels`. */
+        health(): Promise<ChannelsHealth>
+      }
+    | undefined
 }
 
 /** The state of a shop and of its channels, if it has any. */

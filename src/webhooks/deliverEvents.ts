@@ -1,9 +1,10 @@
 import { startLoop } from '../core/loop.js'
 import { type LoopState, working } from '../core/untilIdle.js'
+import { LeaseLostError } from '../store/errors.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { eventFacts, observeStop } from './observeTarget.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
-import { type Pauses, savePauses } from './pauses.js'
+import { isNone, type Pauses, savePauses } from './pauses.js'
 import { isReplayRequested } from './progress.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
 import { type TargetPace, targetPace } from './targetPace.js'
@@ -40,6 +41,8 @@ type Turn = {
    */
   others: Share
   loading: Loading
+  /** False until new events were looked for. */
+  isStarted: boolean
   /**
    * Time at which to look for a requested replay, by `performance.now()`.
    */
@@ -68,6 +71,19 @@ type Loading = {
 const widest = 8
 
 /**
+ * Milliseconds until a call of `runDue` sends again after a 410. A run that stays
+ * sends nothing more.
+ */
+const untilGoneAsked = 3_600_000
+
+/**
+ * A call of `runDue` waits so many milliseconds for the end of a pause, if events
+ * wait that have not failed. Otherwise each refused event among them would
+ * delay the others until the next call.
+ */
+const shortPause = 5000
+
+/**
  * Delivers events to one target while this process holds the target's lease.
  * Sends events of several orders at a time, and saves the progress.
  *
@@ -87,10 +103,11 @@ export async function deliverEvents(
     saver,
     orders: startShare(
       outbox.orders,
-      targetPace(run.tools.pause, widest, outbox.known),
+      targetPace(run.tools.pause, widest, outbox.saved),
     ),
     others: startShare(outbox.others, targetPace(run.tools.pause, 1)),
     loading: { failures: 0, until: 0, isFull: false },
+    isStarted: false,
     replayLook: performance.now() + run.tools.replay,
     ring: () => loop.wake(),
     leave: () => {
@@ -120,7 +137,8 @@ export async function deliverEvents(
     forget?.()
     await Promise.all([...turn.orders.running, ...turn.others.running])
     await saver.settled()
-    if (run.endsWhenIdle) await keepPauses(turn)
+    // A store that cannot save would only hold up the end.
+    if (run.isCall && !saver.isStuck()) await keepPauses(turn, isGone)
     run.tell(undefined)
   }
   return isGone
@@ -133,7 +151,8 @@ function stateOf({ orders, others, loading }: Turn): LoopState {
   // Failures of the events of orders delay the others, too.
   const untilOthers = Math.max(untilDue(others), orders.pace.until())
   const nextLook = Math.min(untilDue(orders), untilOthers)
-  return { nextLook, isIdle: nextLook > performance.now() }
+  const worthWaiting = orders.queues.hasFresh() ? shortPause : 0
+  return { nextLook, isIdle: nextLook > performance.now() + worthWaiting }
 }
 
 /** `performance.now()` from which something may be sent. */
@@ -144,27 +163,25 @@ function startShare(queues: EventQueues, pace: TargetPace): Share {
   return { queues, pace, running: new Set(), retrying: new Set() }
 }
 
-/** Saves how long failures delay the next run. */
-async function keepPauses({
-  run,
-  hold,
-  outbox,
-  orders,
-  others,
-}: Turn): Promise<void> {
+/** Saves for the next call of `runDue` how long failures delay deliveries. */
+async function keepPauses(
+  { run, hold, outbox, orders }: Turn,
+  isGone: boolean,
+): Promise<void> {
   const pauses: Pauses = {
     failures: orders.pace.failures(),
-    until: orders.pace.until(),
-    events: new Map([...orders.queues.pauses(), ...others.queues.pauses()]),
+    // Also delays events without an order. Their own pace is not saved: they
+    // are few, and each has its pause.
+    until: isGone ? performance.now() + untilGoneAsked : orders.pace.until(),
+    ...outbox.pauses(),
   }
-  const isNone = ({ failures, events }: Pauses) =>
-    failures === 0 && events.size === 0
-  if (isNone(pauses) && isNone(outbox.known)) return
+  if (isNone(pauses) && isNone(outbox.saved)) return
   try {
     await savePauses(run, pauses, hold.lease)
   } catch (error) {
-    // The next run only asks earlier.
-    observeStop(run, error)
+    // Without them, the next call sends before the pauses are over. A process
+    // that has the lease now saves its own.
+    if (!(error instanceof LeaseLostError)) observeStop(run, error)
   }
 }
 
@@ -177,14 +194,17 @@ async function work(turn: Turn): Promise<number> {
   const { look } = run.tools
   // Give the lease back: the process that takes it next starts the replay.
   if (await isReplayDue(turn)) hold.lose()
-  do {
-    startTries(turn, orders)
-    startTries(turn, others)
-  } while (
+  const loadFurther = async () =>
     !orders.queues.hasFresh(orders.pace.refused()) &&
     !hold.over.aborted &&
     (await loadNext(turn))
-  )
+  // Retries that are due in each run would otherwise fail, and pause the target,
+  // before a new event is sent.
+  while (!turn.isStarted) turn.isStarted = !(await loadFurther())
+  do {
+    startTries(turn, orders)
+    startTries(turn, others)
+  } while (await loadFurther())
   // Ignores times in the past: such a queue waits for the store or for a
   // running delivery, and both wake this loop when they are done.
   const due = [untilDue(orders), untilDue(others)]

@@ -1,5 +1,5 @@
 import type { OrderEvent } from '../orders/index.js'
-import type { EventPause } from './pauses.js'
+import { type EventPause, noPauses, type Pauses, pauseOf } from './pauses.js'
 
 /** The undelivered events of one order. */
 export type EventQueue = {
@@ -66,7 +66,7 @@ export type EventQueues = {
    * True when some waiting queue has not failed, and the receiver has not
    * refused the type of its first event.
    */
-  hasFresh(refused: ReadonlySet<string>): boolean
+  hasFresh(refused?: ReadonlySet<string>): boolean
   /**
    * Time at which the next waiting queue may be sent, by `performance.now()`.
    */
@@ -85,14 +85,11 @@ export type EventQueues = {
 const mostKept = 100
 const mostKeptInAll = 10_000
 
-/** @param known The pauses of events that failed in an earlier run. */
-export function eventQueues(
-  known: ReadonlyMap<bigint, EventPause> = new Map(),
-): EventQueues {
+export function eventQueues(saved: Pauses = noPauses): EventQueues {
   const queues = new Map<string, EventQueue>()
   const start = (event: OrderEvent) => ({
     ...startQueue(event),
-    ...known.get(event.cursor),
+    ...pauseOf(saved, event.cursor),
   })
   const waiting = () => [...queues.values()].filter(({ busy }) => !busy)
   return {
@@ -140,7 +137,7 @@ export function eventQueues(
       const behind = queue.events.splice(1)
       if (behind.length > 0) queue.after = firstCursor(queue)
     },
-    hasFresh: (refused) =>
+    hasFresh: (refused = new Set()) =>
       waiting().some((queue) => isFresh(queue) && !isRefused(queue, refused)),
     nextDue: () => Math.min(...waiting().map(({ until }) => until)),
     cursors: () => [...queues.values()].map(firstCursor),

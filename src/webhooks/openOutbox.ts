@@ -8,7 +8,7 @@ import {
   eventQueues,
   queueKey,
 } from './eventQueues.js'
-import { loadPauses, noPauses, type Pauses } from './pauses.js'
+import { type Pauses, startPauses } from './pauses.js'
 import { type Progress, startProgress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
@@ -38,8 +38,13 @@ export type Outbox = {
   /** Records in `progress` that an event was delivered. */
   delivered(event: OrderEvent): void
   progress(): Progress
-  /** The pauses with which an earlier run ended. */
-  known: Pauses
+  /** The pauses with which this run began. */
+  saved: Pauses
+  /**
+   * The pauses of events that failed, those included that are not loaded in this
+   * run, and the cursor of the newest.
+   */
+  pauses(): Pick<Pauses, 'events' | 'failedTo'>
 }
 
 /** Loads the events of a target from where its last run stopped. */
@@ -47,18 +52,18 @@ export async function openOutbox(
   run: TargetRun,
   { lease, over }: { lease: Lease; over: AbortSignal },
 ): Promise<Outbox> {
-  const known = await startProgress(run, lease)
-  const { read, open } = known ?? (await begin(run, lease))
-  const pauses = run.endsWhenIdle ? await loadPauses(run) : noPauses
-  const orders = eventQueues(pauses.events)
-  const others = eventQueues(pauses.events)
+  const progress = await startProgress(run, lease)
+  const { read, open } = progress ?? (await begin(run, lease))
+  const saved = await startPauses(run, lease)
+  const orders = eventQueues(saved)
+  const others = eventQueues(saved)
   const queuesOf = ({ orderId }: OrderEvent) =>
     orderId === undefined ? others : orders
   const skipped: OrderEvent[] = []
   let readTo = read
   let newest = read
   const delivered = ({ cursor }: OrderEvent) => {
-    if (cursor > newest) newest = cursor
+    newest = laterOf(newest, cursor)
   }
   const isTaken = ({ type, orderId }: OrderEvent) =>
     !isTestOrderId(orderId) && (run.target.types?.includes(type) ?? true)
@@ -71,20 +76,31 @@ export async function openOutbox(
     if (!isTaken(event)) skip(event)
   })
   const isFull = () => orders.size() >= mostWaiting
+  const loadNext = async () => {
+    if (isFull()) return false
+    const { events, cursor } = await run.orders.events({ after: readTo })
+    for (const event of events)
+      if (isTaken(event)) queuesOf(event).add(event)
+      else skip(event)
+    readTo = cursor
+    return events.length > 0
+  }
   return {
     orders,
     others,
-    known: pauses,
-    isFull,
-    loadNext: async () => {
-      if (isFull()) return false
-      const { events, cursor } = await run.orders.events({ after: readTo })
-      for (const event of events)
-        if (isTaken(event)) queuesOf(event).add(event)
-        else skip(event)
-      readTo = cursor
-      return events.length > 0
+    saved,
+    pauses: () => {
+      const unread = [...saved.events].filter(([cursor]) => cursor > readTo)
+      const failed = [...unread, ...orders.pauses(), ...others.pauses()]
+      const cursors = failed.map(([cursor]) => cursor)
+      const newest = cursors.reduce(laterOf, saved.failedTo)
+      return {
+        events: new Map(failed),
+        failedTo: failed.length > 0 ? newest : 0n,
+      }
     },
+    isFull,
+    loadNext,
     fillQueue: (queue) =>
       fillQueue(queue, {
         orders: run.orders,
@@ -101,6 +117,10 @@ export async function openOutbox(
         .sort((left, right) => Number(left - right)),
     }),
   }
+}
+
+function laterOf(left: bigint, right: bigint): bigint {
+  return left > right ? left : right
 }
 
 /**

@@ -3,15 +3,20 @@ import { pausesKey } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
 /**
- * How long a target's failures delay its next deliveries. A run that ends by
- * itself hands this to the next one. Times are by `performance.now()`.
+ * How long a target's failures delay its next deliveries. A call of `runDue`
+ * saves this for the next call. Times are by `performance.now()`.
  */
 export type Pauses = {
   /** How many different events have failed since the last success. */
   failures: number
   /** No delivery may begin before. */
   until: number
-  /** The first events of queues that failed, by their cursors. */
+  /**
+   * Cursor of the newest event that failed. Earlier events that are not in
+   * `events` count as failed too, and may be sent again at any time.
+   */
+  failedTo: bigint
+  /** Events that failed and are not delivered yet, by their cursors. */
   events: ReadonlyMap<bigint, EventPause>
 }
 
@@ -22,21 +27,33 @@ export type EventPause = {
   until: number
 }
 
-export const noPauses: Pauses = { failures: 0, until: 0, events: new Map() }
+export const noPauses: Pauses = {
+  failures: 0,
+  until: 0,
+  failedTo: 0n,
+  events: new Map(),
+}
 
 /** Most events whose pauses are saved: those that failed most often. */
 const mostEvents = 100
 
-/** The longest pause that is believed, in case a clock jumped: an hour. */
+/** Longer saved pauses are cut to this, in case a clock jumped: an hour. */
 const longest = 3_600_000
 
-/** Loads what the last run that ended by itself has saved. */
-export async function loadPauses({
-  store,
-  target,
-}: TargetRun): Promise<Pauses> {
+/**
+ * Loads the pauses with which the last call of `runDue` ended. A run that stays
+ * begins without any, and forgets the saved ones.
+ */
+export async function startPauses(
+  run: TargetRun,
+  lease: Lease,
+): Promise<Pauses> {
+  const { store, target } = run
   const value = await store.read((it) => it.getValue(pausesKey(target)))
-  return decodePauses(value)
+  const saved = decodePauses(value)
+  if (run.isCall || isNone(saved)) return saved
+  await savePauses(run, noPauses, lease)
+  return noPauses
 }
 
 /** @throws {@link LeaseLostError} when another process delivers to it now. */
@@ -49,7 +66,23 @@ export async function savePauses(
   await store.write((it) => it.setValue(pausesKey(target), value), { lease })
 }
 
-function encodePauses({ failures, until, events }: Pauses): StoredValue {
+/** Returns what a queue begins with if this is its first event. */
+export function pauseOf(pauses: Pauses, cursor: bigint): EventPause {
+  const isFailed = cursor <= pauses.failedTo
+  return pauses.events.get(cursor) ?? { failures: isFailed ? 1 : 0, until: 0 }
+}
+
+/** True if nothing is delayed and no failure counts. */
+export function isNone({ failures, until, events }: Pauses): boolean {
+  return failures === 0 && events.size === 0 && until <= performance.now()
+}
+
+function encodePauses({
+  failures,
+  until,
+  failedTo,
+  events,
+}: Pauses): StoredValue {
   const clock = Date.now() - performance.now()
   const kept = [...events]
     .sort(([, left], [, right]) => right.failures - left.failures)
@@ -57,6 +90,7 @@ function encodePauses({ failures, until, events }: Pauses): StoredValue {
   return {
     failures,
     until: Math.round(clock + until),
+    failedTo: String(failedTo),
     events: kept.map(([cursor, event]) => [
       String(cursor),
       event.failures,
@@ -72,17 +106,19 @@ function decodePauses(value: StoredValue = {}): Pauses {
   const timeOf = (until: unknown) =>
     Math.min((Number(until) || 0) - clock, now + longest)
   const countOf = (failures: unknown) => Number(failures) || 0
+  const cursorOf = (cursor: unknown) =>
+    /^\d+$/.test(String(cursor)) ? BigInt(String(cursor)) : 0n
   const rows: unknown[] = Array.isArray(value.events) ? value.events : []
-  const events = rows.flatMap((row): [bigint, EventPause][] => {
-    const [cursor, failures, until] = Array.isArray(row) ? row : []
-    if (!/^\d+$/.test(String(cursor))) return []
-    const event = { failures: countOf(failures), until: timeOf(until) }
-    return [[BigInt(String(cursor)), event]]
-  })
-  const { failures, until } = value
   return {
-    failures: countOf(failures),
-    until: timeOf(until),
-    events: new Map(events),
+    failures: countOf(value.failures),
+    until: timeOf(value.until),
+    failedTo: cursorOf(value.failedTo),
+    events: new Map(
+      rows.map((row) => {
+        const [cursor, failures, until] = Array.isArray(row) ? row : []
+        const event = { failures: countOf(failures), until: timeOf(until) }
+        return [cursorOf(cursor), event]
+      }),
+    ),
   }
 }

@@ -112,7 +112,7 @@ export async function runWebhooksWith(
       target,
       owner,
       signal,
-      endsWhenIdle: endsWhenIdle(parameters.signal),
+      isCall: endsWhenIdle(parameters.signal),
       observe,
       tools,
       tell,

@@ -34,9 +34,9 @@ type Failure = {
 export function targetPace(
   pause: WebhookTools['pause'],
   widest: number,
-  known: Pick<Pauses, 'failures' | 'until'> = noPauses,
+  saved: Pick<Pauses, 'failures' | 'until'> = noPauses,
 ): TargetPace {
-  let { failures, until } = known
+  let { failures, until } = saved
   let failedAt = Number.NEGATIVE_INFINITY
   const refused = new Set<string>()
   return {

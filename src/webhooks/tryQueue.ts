@@ -18,12 +18,6 @@ type Parts = {
 }
 
 /**
- * Milliseconds until a receiver that answered 410 is asked again, if runs that
- * end by themselves deliver to it. Other runs send it nothing more.
- */
-const untilGoneAsked = 3_600_000
-
-/**
  * Sends the first event of an order's queue once, and records whether the
  * receiver accepted it.
  */
@@ -62,8 +56,7 @@ async function tryEvent(
     outbox.delivered(event)
     pace.succeeded()
   } else {
-    const { reason, status } = posted
-    const retryAfter = status === 410 ? untilGoneAsked : posted.retryAfter
+    const { reason, status, retryAfter } = posted
     saver.save({ at: BigInt(Date.now()), reason, status })
     queues.delay(queue, now + tools.pause(tries, retryAfter))
     pace.failed({ type, tries, startedAt, status, retryAfter })

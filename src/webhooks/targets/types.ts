@@ -149,8 +149,8 @@ export type TargetRun = {
   /** Random name of this run, under which it holds leases. */
   owner: string
   signal: AbortSignal
-  /** True if this run ends when it is idle: it hands its pauses to the next. */
-  endsWhenIdle: boolean
+  /** True in a call of `runDue`. It saves its pauses for the next call. */
+  isCall: boolean
   observe: (observation: Observation) => void
   tools: WebhookTools
   /** Tells which loop has the work now; `undefined` between two. */

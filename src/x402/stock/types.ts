@@ -62,6 +62,7 @@ export type X402Channel = {
  * `ChannelLockStorage`, which is announced for a later version.
  */
 export type X402ChannelStorage = {
+  /** Returns the record of a channel, `undefined` if there is none. */
   get(channelId: string): Promise<X402Channel | undefined>
   /** Returns all channels, sorted by id. Leaves out broken records. */
   list(): Promise<X402Channel[]>

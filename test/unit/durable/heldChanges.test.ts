@@ -87,7 +87,7 @@ test('a change that cannot be made is told to the next that writes, until it can
   read.end()
   await read.ended
   for (const id of [2, 3])
-    await expect(sell(id)).rejects.toMatchObject({ kind: 'duplicate' })
+    await expect(sell(id)).rejects.toMatchObject({ kind: 'refused' })
   expect(idsOf(storage)).toEqual([1])
   storage.sql.exec('delete from sales')
   await sell(4)

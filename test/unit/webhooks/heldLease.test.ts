@@ -37,7 +37,7 @@ async function createRun(
     orders: createStream(store).orders,
     owner: 'one',
     signal: new AbortController().signal,
-    endsWhenIdle: false,
+    isCall: false,
     observe: () => undefined,
     tell: () => undefined,
     tools: { ...quickTools, lease: 60_000 },

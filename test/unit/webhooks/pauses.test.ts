@@ -1,6 +1,7 @@
 import { replayWebhooks } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
 import { runUntilIdle } from '../../../src/core/untilIdle.js'
+import { wait } from '../../../src/core/wait.js'
 import { runWebhooksWith } from '../../../src/webhooks/runWebhooks.js'
 import { type Receiver, startReceiver } from '../support/webhooksReceiver.js'
 import {
@@ -23,8 +24,9 @@ const tools = {
 
 /** Delivers until nothing is due. Returns the milliseconds until it is. */
 async function deliverDue(
-  { orders, store }: Stream,
+  { orders, store }: Pick<Stream, 'orders' | 'store'>,
   { url, ca }: Receiver,
+  time = hour,
 ): Promise<number> {
   const target = {
     name: 'test',
@@ -35,7 +37,7 @@ async function deliverDue(
   }
   const deliver = ({ signal }: { signal: AbortSignal }) =>
     runWebhooksWith(orders, { store, targets: [target], signal }, tools)
-  const until = performance.now() + hour
+  const until = performance.now() + time
   return (await runUntilIdle([deliver], { until })) - performance.now()
 }
 
@@ -184,4 +186,119 @@ test('after a clock that was ahead, a pause lasts an hour at most', async () => 
   const rest = await deliverDue(stream, receiver)
   expect(rest).toBeGreaterThan(hour - minute)
   expect(rest).toBeLessThanOrEqual(hour)
+})
+
+/** Ends the pause of the whole target, but not those of its events. */
+async function endTargetPause({ store }: Stream): Promise<void> {
+  await store.write(async (tables) => {
+    const saved = await tables.getValue('webhook:test pauses')
+    await tables.setValue('webhook:test pauses', { ...saved, until: 0 })
+  })
+}
+
+/** Ends all pauses. The counts of failures stay. */
+async function endPauses({ store }: Stream): Promise<void> {
+  await store.write(async (tables) => {
+    const saved = await tables.getValue('webhook:test pauses')
+    const events = Array.isArray(saved?.events) ? saved.events : []
+    await tables.setValue('webhook:test pauses', {
+      ...saved,
+      until: 0,
+      events: events.map(([cursor, failures]) => [cursor, failures, 0]),
+    })
+  })
+}
+
+const refuseBad = () =>
+  startReceiver((response, { payload }) =>
+    response
+      .writeHead(String(payload.data.orderId).startsWith('bad') ? 400 : 204)
+      .end(),
+  )
+
+test('more refused orders than pauses are saved for do not lock out the others', async () => {
+  const stream = createStream()
+  const receiver = await refuseBad()
+  for (let order = 1; order <= 101; order++)
+    await stream.tell(`bad-${order}`, 'drafted')
+  await stream.tell('good', 'drafted')
+  const until = Date.now() + hour
+  const events = Array.from({ length: 100 }, (_, at) => [`${at + 1}`, 3, until])
+  await stream.store.write((tables) =>
+    tables.setValue('webhook:test pauses', { failures: 2, until: 0, events }),
+  )
+  for (let calls = 1; calls <= 5; calls++) {
+    await deliverDue(stream, receiver)
+    await endTargetPause(stream)
+  }
+  expect(toldOf(receiver)).toContain('good order.drafted 1')
+})
+
+test('retries that are due in each call do not lock out new orders', async () => {
+  const stream = createStream()
+  const receiver = await refuseBad()
+  // These two stay open, because the third was delivered.
+  for (const order of ['bad-1', 'bad-2', 'good-1'])
+    await stream.tell(order, 'drafted')
+  await deliverDue(stream, receiver)
+  await stream.tell('bad-3', 'drafted')
+  await deliverDue(stream, receiver)
+  await stream.tell('bad-4', 'drafted')
+  await deliverDue(stream, receiver)
+  expect(await pausesOf(stream)).toMatchObject({ failures: 2 })
+  await stream.tell('good-2', 'drafted')
+  // A receiver that answers faster than the database.
+  const events: Stream['orders']['events'] = async (parameters) => {
+    await wait(100)
+    return stream.orders.events(parameters)
+  }
+  for (let calls = 1; calls <= 5; calls++) {
+    await endPauses(stream)
+    await deliverDue({ ...stream, orders: { events } }, receiver)
+  }
+  expect(toldOf(receiver)).toContain('good-2 order.drafted 1')
+})
+
+test('a 410 for an event without an order ends the target for an hour, too', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver((response) =>
+    response.writeHead(410).end(),
+  )
+  await stream.tell(undefined, 'drafted')
+  await deliverDue(stream, receiver)
+  await stream.tell(undefined, 'captured')
+  await deliverDue(stream, receiver)
+  await stream.tell('order-1', 'drafted')
+  await deliverDue(stream, receiver)
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('pauses end when a run that stays has delivered', async () => {
+  const stream = createStream()
+  let status = 410
+  const receiver = await startReceiver((response) =>
+    response.writeHead(status).end(),
+  )
+  await stream.tell('order-1', 'drafted')
+  await deliverDue(stream, receiver)
+  status = 204
+  const run = startRun(stream, receiver)
+  await eventually(() => receiver.received.length).toBe(2)
+  await run.stop()
+  await stream.tell('order-2', 'drafted')
+  await deliverDue(stream, receiver)
+  expect(toldOf(receiver)).toContain('order-2 order.drafted 1')
+})
+
+test('a call that cannot load the events keeps their pauses', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver((response) =>
+    response.writeHead(500).end(),
+  )
+  await stream.tell('order-1', 'drafted')
+  await deliverDue(stream, receiver)
+  const events = () => Promise.reject(new Error('no database'))
+  await deliverDue({ ...stream, orders: { events } }, receiver, 100)
+  await deliverDue(stream, receiver)
+  expect(receiver.received).toHaveLength(1)
 })
