@@ -57,7 +57,7 @@ export default [
     path: 'dist/element.js',
     external: [],
   }),
-  check('webhooks', '*', 10300, {
+  check('webhooks', '*', 10600, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),

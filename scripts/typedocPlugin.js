@@ -263,8 +263,9 @@ export function load(app) {
           '$& role="complementary" aria-label="Contents"',
         )
         .replace(summaries, (summary) => summary.replaceAll(permalinks, ''))
-        // On a phone a drawing scrolls: the keyboard has to reach it.
-        .replace(/<p>(?=<img src="[^"]*\.svg")/g, '<p tabindex="0">'),
+        // On a phone drawings and tables scroll: the keyboard has to reach them.
+        .replace(/<p>(?=<img src="[^"]*\.svg")/g, '<p tabindex="0">')
+        .replace(/<table(?=[ >])/g, '<table tabindex="0"'),
     )
   })
 }

@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
 /** Why a streamed answer cannot cost more. */
-type ChargeRefusal =
+type StreamRefusal =
   /** It has ended, its client has left, or its time is over. */
   | 'ended'
   /** The channel takes no more requests, or its balance does not cover it. */
@@ -16,7 +16,7 @@ type ChargeRefusal =
 export class ChargeRejectedError extends CountersignError {
   override readonly name = 'ChargeRejectedError'
 
-  constructor({ reason }: { reason: ChargeRefusal }) {
+  constructor({ reason }: { reason: StreamRefusal }) {
     super(`Charge rejected: ${reason}.`, { reason })
   }
 }
