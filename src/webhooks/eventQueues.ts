@@ -1,5 +1,10 @@
 import type { OrderEvent } from '../orders/index.js'
-import { type EventPause, noPauses, type Pauses, pauseOf } from './pauses.js'
+import {
+  type EventPause,
+  noPauses,
+  type Pauses,
+  pauseOfEvent,
+} from './pauses.js'
 
 /** The undelivered events of one order. */
 export type EventQueue = {
@@ -89,7 +94,7 @@ export function eventQueues(saved: Pauses = noPauses): EventQueues {
   const queues = new Map<string, EventQueue>()
   const start = (event: OrderEvent) => ({
     ...startQueue(event),
-    ...pauseOf(saved, event.cursor),
+    ...pauseOfEvent(saved, event.cursor),
   })
   const waiting = () => [...queues.values()].filter(({ busy }) => !busy)
   return {

@@ -67,7 +67,7 @@ export async function savePauses(
 }
 
 /** Returns what a queue begins with if this is its first event. */
-export function pauseOf(pauses: Pauses, cursor: bigint): EventPause {
+export function pauseOfEvent(pauses: Pauses, cursor: bigint): EventPause {
   const isFailed = cursor <= pauses.failedTo
   return pauses.events.get(cursor) ?? { failures: isFailed ? 1 : 0, until: 0 }
 }
