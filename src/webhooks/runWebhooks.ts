@@ -22,8 +22,8 @@ import type {
  * Each event is delivered at least once, and the events of one order in their
  * order. A refused event is sent again until the receiver accepts it. If a
  * receiver answers 410, this run sends it nothing more, and its undelivered
- * events stay stored. In a call of `orders.runDue`, pauses after failures go on
- * in the next call, and the one after a 410 lasts an hour.
+ * events stay stored. In `orders.runDue`, later calls keep the pauses after
+ * failures, and ask again an hour after a 410.
  *
  * Events of different orders can arrive in any sequence. An event can arrive
  * more than once: recognize it by its `webhook-id`. Any number of processes can
