@@ -10,6 +10,7 @@ import { getBlockNumber } from 'viem/actions'
 import { wait } from '../../../src/core/wait.js'
 import { seededRandom } from '../../../src/testing/seededRandom.js'
 import { type Buyer, ownBuyer, stockBuyer } from './channelBuyer.js'
+import { untilDepositsStand } from './channelDeposits.js'
 import { channelOf, channelOfferOf } from './channelPayer.js'
 import {
   nextUrl,
@@ -276,6 +277,7 @@ async function play(
       return
     }
     case 'warp':
+      await untilDepositsStand(placeOf(0).process)
       return warp(step.seconds)
   }
 }
@@ -297,6 +299,7 @@ async function withdraw(
   const config = await configOf(places[0].process, account.address, id)
   const value = part === 1 ? row.balance : (row.balance + 1n) / 2n
   returned.add(id)
+  await untilDepositsStand(places[0].process)
   if (isDown) {
     mayLose.add(id)
     for (const { process, end } of places) {
