@@ -1,6 +1,7 @@
+import { hashText } from '../core/hashText.js'
 import type { Lease, StoredValue } from '../store/types.js'
 import { pausesKey } from './progress.js'
-import type { TargetRun } from './targets/types.js'
+import type { CheckedTarget, TargetRun } from './targets/types.js'
 
 /**
  * How long a target's failures delay its next deliveries. A call of `runDue`
@@ -42,7 +43,8 @@ const longest = 3_600_000
 
 /**
  * Loads the pauses with which the last call of `runDue` ended. A run that stays
- * begins without any, and forgets the saved ones.
+ * begins without any, and forgets the saved ones. Another URL has none, so that
+ * a corrected one is asked at once.
  */
 export async function startPauses(
   run: TargetRun,
@@ -50,7 +52,8 @@ export async function startPauses(
 ): Promise<Pauses> {
   const { store, target } = run
   const value = await store.read((it) => it.getValue(pausesKey(target)))
-  const saved = decodePauses(value)
+  const saved =
+    value?.url === urlHashOf(target) ? decodePauses(value) : noPauses
   if (run.isCall || isNone(saved)) return saved
   await savePauses(run, noPauses, lease)
   return noPauses
@@ -62,9 +65,12 @@ export async function savePauses(
   pauses: Pauses,
   lease: Lease,
 ): Promise<void> {
-  const value = encodePauses(pauses)
+  const value = { url: urlHashOf(target), ...encodePauses(pauses) }
   await store.write((it) => it.setValue(pausesKey(target), value), { lease })
 }
+
+/** A URL can hold a secret, so only its hash is saved. */
+const urlHashOf = ({ url }: CheckedTarget): string => hashText(url.href)
 
 /** Returns what a queue begins with if this is its first event. */
 export function pauseOfEvent(pauses: Pauses, cursor: bigint): EventPause {

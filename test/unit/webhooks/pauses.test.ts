@@ -1,5 +1,6 @@
 import { replayWebhooks } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
+import { hashText } from '../../../src/core/hashText.js'
 import { runUntilIdle } from '../../../src/core/untilIdle.js'
 import { wait } from '../../../src/core/wait.js'
 import { runWebhooksWith } from '../../../src/webhooks/runWebhooks.js'
@@ -43,6 +44,15 @@ async function deliverDue(
 
 const pausesOf = ({ store }: Stream) =>
   store.read((tables) => tables.getValue('webhook:test pauses'))
+
+/** Saves pauses as if calls had ended with them. */
+const savePauses = ({ store }: Stream, { url }: Receiver, pauses: object) =>
+  store.write((tables) =>
+    tables.setValue('webhook:test pauses', {
+      url: hashText(new URL(url).href),
+      ...pauses,
+    }),
+  )
 
 /** As if this many milliseconds passed: all pauses end earlier. */
 async function pass(stream: Stream, time: number): Promise<void> {
@@ -143,22 +153,34 @@ test('a receiver that answered 410 is asked again after an hour', async () => {
   expect(receiver.received.length).toBeGreaterThan(1)
 })
 
+test('a corrected URL is asked at once, also after 410', async () => {
+  const stream = createStream()
+  await stream.tell('order-1', 'drafted')
+  const gone = await refuse(410)
+  await deliverDue(stream, gone)
+  const receiver = await startReceiver((response) => response.end())
+  await deliverDue(stream, receiver)
+  expect(toldOf(receiver)).toEqual(['order-1 order.drafted 1'])
+  expect(JSON.stringify(await pausesOf(stream))).not.toContain('localhost')
+})
+
 test('a requested replay, or a run that stays, asks at once', async () => {
   const stream = createStream()
   const { orders, store } = stream
-  const gone = await refuse(410)
+  let status = 410
+  const receiver = await startReceiver((response) =>
+    response.writeHead(status).end(),
+  )
   await stream.tell('order-1', 'drafted')
-  await deliverDue(stream, gone)
-  const moved = await startReceiver()
-  await deliverDue(stream, moved)
-  expect(moved.received).toHaveLength(0)
+  await deliverDue(stream, receiver)
+  await deliverDue(stream, receiver)
+  expect(receiver.received).toHaveLength(1)
   await replayWebhooks(orders, { store, target: 'test', after: 0n })
-  await deliverDue(stream, moved)
-  expect(toldOf(moved)).toEqual(['order-1 order.drafted 1'])
-  await stream.tell('order-2', 'drafted')
-  await deliverDue(stream, gone)
-  startRun(stream, moved)
-  await eventually(() => moved.received.length).toBe(2)
+  await deliverDue(stream, receiver)
+  expect(receiver.received).toHaveLength(2)
+  status = 204
+  startRun(stream, receiver)
+  await eventually(() => receiver.received.length).toBe(3)
 })
 
 test.each([
@@ -170,9 +192,7 @@ test.each([
   const stream = createStream()
   const receiver = await startReceiver()
   await stream.tell('order-1', 'drafted')
-  await stream.store.write((tables) =>
-    tables.setValue('webhook:test pauses', value),
-  )
+  await savePauses(stream, receiver, value)
   await deliverDue(stream, receiver)
   expect(receiver.received).toHaveLength(1)
 })
@@ -224,9 +244,7 @@ test('more refused orders than pauses are saved for do not lock out the others',
   await stream.tell('good', 'drafted')
   const until = Date.now() + hour
   const events = Array.from({ length: 100 }, (_, at) => [`${at + 1}`, 3, until])
-  await stream.store.write((tables) =>
-    tables.setValue('webhook:test pauses', { failures: 2, until: 0, events }),
-  )
+  await savePauses(stream, receiver, { failures: 2, until: 0, events })
   for (let calls = 1; calls <= 5; calls++) {
     await deliverDue(stream, receiver)
     await endTargetPause(stream)
