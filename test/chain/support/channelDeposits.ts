@@ -1,5 +1,5 @@
 import type { OrderRecord } from 'countersign/store'
-import { getBlock } from 'viem/actions'
+import { getBlock, mine } from 'viem/actions'
 import { getReceipt } from '../../../src/chain/state/getReceipt.js'
 import { depositCollector } from '../../../src/channels/contract/channelDomain.js'
 import { wait } from '../../../src/core/wait.js'
@@ -16,6 +16,9 @@ export async function untilDepositsStand(process: SaleProcess): Promise<void> {
   for (let looks = 0; looks < mostLooks; looks++) {
     missing = await findMissing(process)
     if (missing.length === 0) return
+    // A reorganization can undo a jump of the clock. Until a block has the right
+    // time again, workers take the node for one of older state, and send nothing.
+    await mine(chain.clients.test, { blocks: 1 })
     await wait(20)
   }
   throw new Error(`deposits are not sent again: ${missing}`)
