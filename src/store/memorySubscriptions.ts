@@ -1,7 +1,11 @@
 import { indexDestinations } from './isInDestinations.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
-import type { SubscriptionQuery, SubscriptionRecord } from './types.js'
+import type {
+  Destination,
+  SubscriptionQuery,
+  SubscriptionRecord,
+} from './types.js'
 
 export const subscriptionKeys: RowKeys<SubscriptionRecord> = {
   table: 'subscriptions',
@@ -9,10 +13,14 @@ export const subscriptionKeys: RowKeys<SubscriptionRecord> = {
   words: () => [],
 }
 
-export function filterSubscriptions(
-  rows: Rows<SubscriptionRecord>,
+type Filtered = Destination &
+  Pick<SubscriptionRecord, 'payer' | 'due' | 'position'>
+
+/** Finds subscriptions. Queries of channels that read the same find channels. */
+export function filterSubscriptions<row extends Filtered>(
+  rows: Rows<row>,
   query: SubscriptionQuery,
-): SubscriptionRecord[] {
+): row[] {
   if ('ids' in query)
     return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
   if ('due' in query) {
