@@ -4,7 +4,7 @@ import { runWebhooks } from 'countersign/webhooks'
 import { afterAll, expect, test } from 'vitest'
 import { startReceiver } from '../../unit/support/webhooksReceiver.js'
 import { createSecret, toldOf } from '../../unit/support/webhooksRun.js'
-import { fundedAccount } from '../support/desk.js'
+import { fakeNode, fundedAccount } from '../support/desk.js'
 import { eventsOf, openShop, storedOrder } from '../support/shop.js'
 import { startSilentNode } from '../support/silentNode.js'
 import {
@@ -279,4 +279,17 @@ test.each([
     name: 'InvalidFieldError',
     details: { field },
   })
+})
+
+test('while nothing is due, a call asks the node about 30 times', async () => {
+  const { client, asked, methods } = fakeNode(chain)
+  const shop = await newShop({ client })
+  const { id } = await storedOrder(chain, shop)
+  await shop.orders.capture({ orderId: id, timeout: 0 })
+  await shop.orders.runDue({ until: inAnHour() })
+  asked.length = 0
+  await shop.orders.runDue({ until: inAnHour() })
+  const logs = methods().filter((method) => method === 'eth_getLogs')
+  expect(logs).toHaveLength(2)
+  expect(methods().length).toBeLessThan(40)
 })
