@@ -4,9 +4,10 @@ import type { ArchiveQuery } from '../store/types.js'
 import { findTransactionsOn } from './sqlFinds.js'
 import { furtherRows, toRecord } from './sqlMovements.js'
 import type { Finder } from './sqlOrders.js'
-import { findArchived, tableOn } from './tables/archivedTables.js'
+import { findArchived, fromSide, tableOn } from './tables/archivedTables.js'
 import { groupByToken, inPart, mergeRows } from './tables/sqlDestinations.js'
 import type { SqlEngine } from './tables/sqlEngine.js'
+import { SqlFault } from './tables/sqlFault.js'
 import { columnsOf, hasKeyOf } from './tables/sqlRows.js'
 import {
   type ArchivedTable,
@@ -47,11 +48,12 @@ export async function archiveOver(
     .select('id')
     .where(dialect.among('id', 'text', dialect.listOf('text', idsIn(found))))
     .where(isOver(before))
-    .where(isClosed)
+    .where(isClosed('live'))
     .orderBy('id')
     .$if(finder.locks, (query) => query.forUpdate().skipLocked())
   const ids = idsIn(await locked.execute())
   await moveOrders(finder, ids, 'archive')
+  if (dialect.locksRows) await checkClosed(finder, ids)
   return { moved: ids.length, last: BigInt(Reflect.get(last, 'position')) }
 }
 
@@ -85,19 +87,44 @@ function isOver(before: bigint): RawBuilder<boolean> {
 }
 
 /** The SQL condition that no signature or transaction of an order is left. */
-const isClosed = sql<boolean>`
-  not exists (select 1 from attempts where attempts.order_id = orders.id
-    and (spendable or signature is not null or cancellation is not null))
-  and not exists (select 1 from transactions
-    where transactions.order_id = orders.id
-    and (in_flight or raw is not null))
-  and not exists (select 1 from movements join transactions
-    on transactions.chain_id = movements.chain_id
-    and transactions.account = movements.account
-    and transactions.nonce = movements.nonce
-    and transactions.bump = movements.bump
-    where movements.order_id = orders.id
-    and (in_flight or raw is not null))`
+function isClosed(side: Side): RawBuilder<boolean> {
+  const attempts = fromSide(side, 'attempts')
+  const transactions = fromSide(side, 'transactions')
+  return sql<boolean>`
+    not exists (select 1 from ${attempts} where attempts.order_id = orders.id
+      and (spendable or signature is not null or cancellation is not null))
+    and not exists (select 1 from ${transactions}
+      where transactions.order_id = orders.id
+      and (in_flight or raw is not null))
+    and not exists (select 1 from ${fromSide(side, 'movements')}
+      join ${transactions}
+      on transactions.chain_id = movements.chain_id
+      and transactions.account = movements.account
+      and transactions.nonce = movements.nonce
+      and transactions.bump = movements.bump
+      where movements.order_id = orders.id
+      and (in_flight or raw is not null))`
+}
+
+/**
+ * Another transaction may have changed a row of these orders without locking its
+ * order, and have committed only while the row was moved.
+ *
+ * @throws {@link SqlFault} `rolledBack`: the page moves again, without them.
+ */
+async function checkClosed(
+  { session, dialect }: Finder,
+  ids: readonly string[],
+): Promise<void> {
+  const open = await session
+    .selectFrom(fromSide('archive', 'orders'))
+    .select('id')
+    .where(dialect.among('id', 'text', dialect.listOf('text', ids)))
+    .where(sql<boolean>`not (${isClosed('archive')})`)
+    .limit(1n)
+    .execute()
+  if (open.length > 0) throw new SqlFault('rolledBack', 'reopened')
+}
 
 /** Tables whose rows name one order, their columns, and which of them does. */
 const ofOneOrder: readonly [ArchivedTable, readonly string[], string][] = [

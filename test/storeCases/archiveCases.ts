@@ -174,6 +174,27 @@ export const archiveCases: readonly StoreCase[] = [
           it.orders.find({ ids: [other.id] }),
         )
         expectSame('Nothing of it', found, [])
+        await refuse(
+          'Number',
+          store.write((it) => it.attempts.insert([sampleAttempt(order)])),
+        )
+        const young = sampleAttempt(other)
+        await store.write(async (it) => {
+          await it.orders.insert([other])
+          await it.attempts.insert([young])
+        })
+        const nonce = nonces[0] ?? '0x'
+        await refuse(
+          'Changed nonce',
+          store.write((it) =>
+            it.attempts.update([{ ...young, version: 1, nonce }]),
+          ),
+        )
+        const now = await store.read((it) =>
+          it.attempts.find({ nonces: [nonce, young.nonce] }),
+        )
+        const orderIds = now.map(({ orderId }) => orderId).sort()
+        expectSame('Each once', orderIds, [order.id, other.id].sort())
       }),
   },
   {

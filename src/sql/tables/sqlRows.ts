@@ -62,8 +62,8 @@ export async function insertRows<row>(
   const members = membersOf(table).filter(
     ({ member }) => member !== table.given,
   )
-  const { unlikeArchived } = table
-  const shape = { table: table.name, members, unlikeArchived }
+  const { identities } = table
+  const shape = { table: table.name, members, identities }
   const encode = (chunk: readonly object[]) => ({
     json: encodeRows(members, chunk),
   })
@@ -81,28 +81,28 @@ export async function insertRows<row>(
 type RowsShape = { table: string; members: readonly Member[] }
 
 type InsertShape = RowsShape & {
-  unlikeArchived?: readonly string[] | undefined
+  identities?: readonly (readonly string[])[] | undefined
 }
 
 /** Leaves out rows that the archive has already. */
 function rowsInserted(
   { session, dialect }: QueryPlace,
-  { table, members, unlikeArchived = [] }: InsertShape,
+  { table, members, identities = [] }: InsertShape,
   slot: Slot<{ json: string }>,
 ): CompiledQuery<unknown> {
   const columns = members.map(({ column }) => `"${column}"`).join(', ')
   const cells = members.map(({ kind }, index) => dialect.cell(kind, index))
-  const unlike = members.flatMap(({ member, column }, index) =>
-    unlikeArchived.includes(member) ? { column, cell: cells[index] } : [],
-  )
-  // Selects these columns first: a table's column `value` would hide the row.
-  const named = unlike.map(({ column }) => column).join(', ')
-  const equal = unlike.map(({ column, cell }) => `kept.${column} = ${cell}`)
-  const isNew =
-    unlike.length > 0
-      ? `not exists (select 1 from (select ${named} from archived_${table}) as kept
-        where ${equal.join(' and ')})`
-      : undefined
+  const isUnlike = identities.map((identity) => {
+    const alike = members.flatMap(({ member, column }, index) =>
+      identity.includes(member) ? { column, cell: cells[index] } : [],
+    )
+    // Selects these columns first: a table's column `value` would hide the row.
+    const named = alike.map(({ column }) => column).join(', ')
+    const equal = alike.map(({ column, cell }) => `kept.${column} = ${cell}`)
+    return `not exists (select 1 from (select ${named} from archived_${table}) as kept
+      where ${equal.join(' and ')})`
+  })
+  const isNew = isUnlike.length > 0 ? isUnlike.join(' and ') : undefined
   return sql`insert into ${sql.table(table)}
     (${sql.raw(columns)}) select ${sql.raw(cells.join(', '))}
     from ${dialect.rows(slot('json'), isNew)}`.compile(session)
@@ -122,13 +122,16 @@ export function hasKeyOf<row>(
 /**
  * Returns the columns of a table's key, and as SQL a table named `given` with the
  * keys of these rows.
+ *
+ * @param also further members whose columns `given` has.
  */
 function keysOf<row>(
   dialect: SqlDialect,
   table: SqlTable<row>,
   rows: readonly object[],
+  also: readonly string[] = [],
 ): { columns: readonly string[]; given: RawBuilder<unknown> } {
-  const keys: readonly string[] = table.key
+  const keys: readonly string[] = [...table.key, ...also]
   const members = membersOf(table).filter(({ member }) => keys.includes(member))
   const cells = members.map(
     ({ kind, column }, index) => `${dialect.cell(kind, index)} as "${column}"`,
@@ -168,6 +171,7 @@ export async function updateRows<row>(
   }
   await inChunks({ table, dialect, encode }, rows, async (encoded, chunk) => {
     const { json, members } = encoded
+    await checkIdentities({ session, dialect }, table, chunk, members)
     const shape = { table: table.name, members, fixed }
     const values = { json }
     const { numAffectedRows } = await runQuery(
@@ -184,6 +188,36 @@ export async function updateRows<row>(
 }
 
 /**
+ * The indexes of a table do not see that a row becomes like an archived one.
+ *
+ * @throws {@link DuplicateRecordError} when one does.
+ */
+async function checkIdentities<row>(
+  { session, dialect }: QueryPlace,
+  table: SqlTable<row>,
+  rows: readonly object[],
+  changed: readonly Member[],
+): Promise<void> {
+  const keys: readonly string[] = table.key
+  const isFree = ({ member }: Member) => !keys.includes(member)
+  const free = changed.filter(isFree).map(({ member }) => member)
+  for (const identity of table.identities ?? []) {
+    if (!identity.some((member) => free.includes(member))) continue
+    const { given } = keysOf(dialect, table, rows, identity)
+    const isAlike = (members: readonly string[]) =>
+      members
+        .map(columnName)
+        .map((column) => `kept."${column}" = given."${column}"`)
+        .join(' and ')
+    const { rows: alike } = await sql`select 1
+      from ${sql.table(`archived_${table.name}`)} as kept, ${given}
+      where ${sql.raw(isAlike(identity))} and not (${sql.raw(isAlike(keys))})
+      limit 1`.execute(session)
+    if (alike.length > 0) throw new DuplicateRecordError({ table: table.name })
+  }
+}
+
+/**
  * Finds the orders whose rows in the archive have the keys of these rows. The
  * given rows themselves may name other orders.
  */
@@ -192,7 +226,7 @@ export async function findArchivedByKey<row>(
   table: SqlTable<row>,
   rows: readonly object[],
 ): Promise<string[]> {
-  if (!table.unlikeArchived) return []
+  if (!table.identities) return []
   const { columns, given } = keysOf(dialect, table, rows)
   const id = table.name === 'orders' ? 'kept.id' : 'kept.order_id'
   // With `in`, SQLite may use another index than that of the key.

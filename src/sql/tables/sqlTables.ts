@@ -22,8 +22,11 @@ export type SqlTable<row> = {
   readonly given?: keyof row & string
   /** Most rows in one statement. @default 500 */
   readonly mostRows?: number
-  /** A new row must differ from each archived row in one of these members. */
-  readonly unlikeArchived?: readonly (keyof row & string)[]
+  /**
+   * Lists of members. In each list, no two rows are alike, archived ones
+   * included.
+   */
+  readonly identities?: readonly (readonly (keyof row & string)[])[]
 }
 
 /** Tables whose rows belong to an order. The archive has one like each. */
@@ -69,7 +72,7 @@ const destination: Columns<Destination> = {
 export const orderTable: SqlTable<OrderRecord> = {
   name: 'orders',
   key: ['id'],
-  unlikeArchived: ['id'],
+  identities: [['id']],
   given: 'position',
   columns: {
     ...destination,
@@ -135,7 +138,7 @@ export const earlyTable: SqlTable<EarlyRow> = {
 export const attemptTable: SqlTable<AttemptRecord> = {
   name: 'attempts',
   key: ['orderId', 'number'],
-  unlikeArchived: ['nonce'],
+  identities: [['orderId', 'number'], ['nonce']],
   columns: {
     chainId: 'number',
     token: 'bytes',
@@ -171,7 +174,7 @@ export type TransactionRow = Omit<TransactionRecord, 'movements'> & {
 export const transactionTable: SqlTable<TransactionRow> = {
   name: 'transactions',
   key: ['chainId', 'account', 'nonce', 'bump'],
-  unlikeArchived: ['chainId', 'account', 'nonce', 'bump'],
+  identities: [['chainId', 'account', 'nonce', 'bump']],
   columns: {
     chainId: 'number',
     account: 'bytes',
@@ -213,7 +216,7 @@ export const movementTable: SqlTable<MovementRow> = {
 export const proofTable: SqlTable<ProofRecord> = {
   name: 'proofs',
   key: ['chainId', 'transactionHash', 'logIndex'],
-  unlikeArchived: ['chainId', 'transactionHash', 'logIndex'],
+  identities: [['chainId', 'transactionHash', 'logIndex']],
   columns: {
     ...destination,
     transactionHash: 'bytes',

@@ -122,6 +122,33 @@ test('a transaction is archived as another unit of work changed it meanwhile', a
   await close()
 })
 
+test('an order whose transaction or attempt another unit of work opens again is not archived', async () => {
+  const { store, sale, refund, archive, untilWaiting, close } =
+    await openBoth('opened')
+  const submitter = { chainId: sale.chainId, account: sale.recipient }
+  const movements = [{ orderId: sale.id, attempt: 1 }]
+  await store.write((it) =>
+    it.transactions.insert([
+      sampleTransaction(submitter, { movements, inFlight: false }),
+    ]),
+  )
+  const archiving = await store.write(async (it) => {
+    const [sent] = await it.transactions.find({ at: submitter, nonce: 0 })
+    if (sent) await it.transactions.update([{ ...sent, inFlight: true }])
+    const [attempt] = await it.attempts.find({ orderIds: [refund.id] })
+    if (attempt) await it.attempts.update([{ ...attempt, spendable: true }])
+    const moving = archive()
+    await untilWaiting()
+    return { moving }
+  })
+  expect(await archiving.moving).toEqual({ moved: 0, last: expect.anything() })
+  const open = await store.read((it) =>
+    it.transactions.find({ inFlight: submitter }),
+  )
+  expect(open).toMatchObject([{ movements }])
+  await close()
+})
+
 test('a unit of work changes an order that another process archives again at once', async () => {
   const { store, sale, archive, untilWaiting, close } = await openBoth('again')
   const ids = [sale.id]

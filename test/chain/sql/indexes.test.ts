@@ -34,6 +34,7 @@ import {
 } from '../../../src/sql/sqlSecrets.js'
 import { findSubscriptions } from '../../../src/sql/sqlSubscriptions.js'
 import { bothSides } from '../../../src/sql/tables/archivedTables.js'
+import { seenRows } from '../../../src/sql/tables/seenRows.js'
 import type {
   SqlDialect,
   SqlSession,
@@ -384,6 +385,11 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   [
     'an update of attempts',
     'attempts_pkey',
+    (it) => updateRows(it.session, it.dialect, attemptTable, [row], sameNonce),
+  ],
+  [
+    'the archive, for the new nonce of an attempt',
+    'archived_attempts_nonce',
     (it) => updateRows(it.session, it.dialect, attemptTable, [row]),
   ],
   [
@@ -542,6 +548,8 @@ const unnamed = new Set(manyQueries.map(([, , ask]) => ask))
 /** Of no row: only the plan matters. */
 const row = { id: 'none', orderId: 'none', number: 1, version: 1 }
 const channelRow = { id: hash, version: 1 }
+const sameNonce = seenRows()
+sameNonce.keep(attemptTable, [row])
 const sentRow = { ...submitter, nonce: 1, bump: 0, orderId: 'none' }
 const proofRow = { chainId: 1, transactionHash: hash, logIndex: 1 }
 
@@ -720,9 +728,9 @@ async function record(
   // An update finds no row of that version, which is as good here.
   await ask?.(finder).catch(() => undefined)
   const [first, ...others] = statements
-  // It then searches the archive for the row.
+  // It then searches the archive for the row, and before that for its new nonce.
   const asked = others.filter(
-    ({ sql }) => !/^\s*select distinct "kept"/.test(sql),
+    ({ sql }) => !/^\s*(select distinct "kept"|update )/.test(sql),
   )
   // Nothing decodes the addresses of this pool, so they look like others and
   // are named in a second statement.
