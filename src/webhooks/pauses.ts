@@ -43,8 +43,8 @@ const longest = 3_600_000
 
 /**
  * Loads the pauses with which the last call of `runDue` ended. A run that stays
- * begins without any, and forgets the saved ones. Another URL has none, so that
- * a corrected one is asked at once.
+ * begins without any, and forgets the saved ones. Pauses of another URL do not
+ * count, so that a corrected one is asked at once.
  */
 export async function startPauses(
   run: TargetRun,
