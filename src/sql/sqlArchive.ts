@@ -107,10 +107,13 @@ function isClosed(side: Side): RawBuilder<boolean> {
 }
 
 /**
- * Another transaction may have changed a row of these orders without locking its
- * order, and have committed only while the row was moved.
+ * Checks that the orders that were moved just now are still closed. Where several
+ * transactions write at a time, another may have opened an attempt or a
+ * transaction of an order, and have committed while the archive waited for that
+ * row.
  *
- * @throws {@link SqlFault} `rolledBack`: the page moves again, without them.
+ * @throws {@link SqlFault} `rolledBack`: the page runs again, and leaves out the
+ * orders that were opened.
  */
 async function checkClosed(
   { session, dialect }: Finder,

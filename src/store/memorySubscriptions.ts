@@ -16,7 +16,10 @@ export const subscriptionKeys: RowKeys<SubscriptionRecord> = {
 type Filtered = Destination &
   Pick<SubscriptionRecord, 'payer' | 'due' | 'position'>
 
-/** Finds subscriptions. Queries of channels that read the same find channels. */
+/**
+ * Returns the rows that a query selects. Channels can be selected in the same
+ * ways, so they are found here too.
+ */
 export function filterSubscriptions<row extends Filtered>(
   rows: Rows<row>,
   query: SubscriptionQuery,

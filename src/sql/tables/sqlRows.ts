@@ -123,7 +123,7 @@ export function hasKeyOf<row>(
  * Returns the columns of a table's key, and as SQL a table named `given` with the
  * keys of these rows.
  *
- * @param also further members whose columns `given` has.
+ * @param also further members to put into `given`.
  */
 function keysOf<row>(
   dialect: SqlDialect,
@@ -152,7 +152,8 @@ function keysOf<row>(
  * @throws {@link ArchivedFault} when a row is in the archive.
  * @throws {@link StaleRecordError} when a row is missing or has another
  * version.
- * @throws {@link DuplicateRecordError} when another row has the same identity.
+ * @throws {@link DuplicateRecordError} when another row has the same identity,
+ * also one in the archive.
  */
 export async function updateRows<row>(
   session: SqlSession,
@@ -188,9 +189,10 @@ export async function updateRows<row>(
 }
 
 /**
- * The indexes of a table do not see that a row becomes like an archived one.
+ * Refuses an update that gives a row the identity of another row, in the
+ * archive. The unique indexes of the table know nothing of that row.
  *
- * @throws {@link DuplicateRecordError} when one does.
+ * @throws {@link DuplicateRecordError}
  */
 async function checkIdentities<row>(
   { session, dialect }: QueryPlace,

@@ -23,8 +23,9 @@ export type SqlTable<row> = {
   /** Most rows in one statement. @default 500 */
   readonly mostRows?: number
   /**
-   * Lists of members. In each list, no two rows are alike, archived ones
-   * included.
+   * Members whose values together belong to one row only, archived rows
+   * included: one list for each such rule. Absent if no archive has the rows, or
+   * if the database numbers them.
    */
   readonly identities?: readonly (readonly (keyof row & string)[])[]
 }
